@@ -1,0 +1,140 @@
+/* Attention = score x alignment: two plug-in tables, any pair of them.
+ *
+ * A score (score_*.c) compares a query with the keys of its sentence; an
+ * alignment (align_*.c) makes weights, and from these a context, of the
+ * scores. What they share is here: the memory, the softmax, the context, and
+ * the carrying of what an alignment must remember from step to step.
+ *
+ *     attention_memory_init(&a, g, &memory)             once a batch: keys
+ *     attention_begin(&a, g, &memory, &over, summary, state)     first state
+ *     context = attention_step(&a, g, &memory, &over, query, before, &step)
+ *
+ * Rows: a step has n queries, one for each sentence or hypothesis still
+ * alive; `over` says which rows of the memory belong to the sentence of each
+ * query. State is a value: nodes with a row for each query, which the caller
+ * may view, pick and reorder (beam search does). Nothing is kept in here.
+ *
+ * To add a score or an alignment, add its file: the tables are made from the
+ * names of the files. */
+#ifndef ATTN_ATTENTION_ATTENTION_H
+#define ATTN_ATTENTION_ATTENTION_H
+
+#include "graph/ops.h"
+#include "nn/params.h"
+
+struct config;
+
+/* Most nodes an alignment carries from one step to the next. */
+enum { ATTENTION_STATES = 3 };
+
+struct attention;
+
+/* The encoder's output for the sentences of a batch. */
+struct attention_memory {
+    struct node *values;            // [N,M]
+    struct node *keys;              // [N,A], NULL when nothing is compared
+};
+
+struct attention_state {
+    struct node *part[ATTENTION_STATES]; // [n,…] each; NULL behind the last
+};
+
+/* What a step gives besides its context. */
+struct attention_step {
+    struct node *weights;           // [n,width]; NULL for kind none
+    struct attention_state after;
+};
+
+struct score {
+    const char *name;
+    const char *aliases;            /* further names, between blanks */
+
+    /* Declares parameters; the widths of query, memory and attention are set.
+     * -1 after reporting that they do not fit. */
+    int (*declare)(struct attention *a, struct params *p,
+                   const struct config *cfg);
+
+    /* Keys of the whole memory, once a batch. */
+    struct node *(*keys)(const struct attention *a, struct graph *g,
+                         struct node *values);              // [N,M] -> [N,A]
+
+    /* Scores of queries against keys. */
+    struct node *(*scores)(const struct attention *a, struct graph *g,
+                           struct node *query,              // [n,Q]
+                           const struct attention_memory *memory,
+                           const struct ragged *over);      // -> [n,width]
+};
+
+struct align {
+    const char *name;
+    const char *aliases;
+    bool context;                   /* false: there is none (kind none) */
+    bool query_is_summary;          /* compares the encoder's summary */
+
+    /* Declares further parameters; may be NULL. */
+    int (*declare)(struct attention *a, struct params *p,
+                   const struct config *cfg);
+
+    /* The state before the first step; may be NULL (no state). */
+    void (*begin)(const struct attention *a, struct graph *g,
+                  const struct attention_memory *memory,
+                  const struct ragged *over, struct node *summary,
+                  struct attention_state *state);
+
+    /* Fills in the step, returns the context [n,M]. */
+    struct node *(*step)(const struct attention *a, struct graph *g,
+                         const struct attention_memory *memory,
+                         const struct ragged *over, struct node *query,
+                         const struct attention_state *before,
+                         struct attention_step *step);
+};
+
+/* The tables, NULL after the last. */
+extern const struct score *const scores[];
+extern const struct align *const aligns[];
+
+struct attention {
+    const struct score *score;
+    const struct align *align;
+    int query;                      /* Q: width of a query */
+    int memory;                     /* M: width of the encoder's output */
+    int size;                       /* A: attention.size */
+    int W, U, b, v;                 /* numbers of a score's parameters */
+};
+
+/* Looks up attention.score and attention.kind and declares what they need
+ * under "attention." for queries of the decoder's width. 0, or -1 after
+ * reporting. */
+int attention_declare(struct attention *a, struct params *p,
+                      const struct config *cfg, int query, int memory);
+
+/* Width of the context: M, or 0 where there is none. */
+int attention_width(const struct attention *a);
+
+/* Fills in the keys; values must be set. */
+void attention_memory_init(const struct attention *a, struct graph *g,
+                           struct attention_memory *memory);
+
+/* summary[n,M] is [last forward; first backward] state of the encoder. */
+void attention_begin(const struct attention *a, struct graph *g,
+                     const struct attention_memory *memory,
+                     const struct ragged *over, struct node *summary,
+                     struct attention_state *state);
+
+/* The context[n,M], or NULL where there is none. */
+struct node *attention_step(const struct attention *a, struct graph *g,
+                            const struct attention_memory *memory,
+                            const struct ragged *over, struct node *query,
+                            const struct attention_state *before,
+                            struct attention_step *step);
+
+/* For alignments: softmax of the scores of the queries over all positions. */
+struct node *attention_softmax(const struct attention *a, struct graph *g,
+                               const struct attention_memory *memory,
+                               const struct ragged *over, struct node *query);
+
+/* For scores: declares attention.NAME. */
+int attention_param(struct params *p, const char *name, int rows, int cols,
+                    enum init init);
+
+#endif

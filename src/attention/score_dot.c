@@ -1,0 +1,36 @@
+/* e_tj = q_t . k_j                                   Luong et al. 2015, eq. 8
+ *
+ * No parameters; the keys are the encoder's states. */
+#include "attention/attention.h"
+#include "config/config.h"
+
+static int declare(struct attention *a, struct params *p,
+                   const struct config *cfg)
+{
+    (void)p;
+    if (a->query != a->memory)
+        return config_error(cfg, "attention.score",
+                            "'dot' compares a query of %d units with states "
+                            "of %d; make them equal or take 'general'",
+                            a->query, a->memory);
+    return 0;
+}
+
+static struct node *keys(const struct attention *a, struct graph *g,
+                         struct node *values)
+{
+    (void)a;
+    (void)g;
+    return values;
+}
+
+static struct node *compare(const struct attention *a, struct graph *g,
+                            struct node *query,
+                            const struct attention_memory *memory,
+                            const struct ragged *over)
+{
+    (void)a;
+    return dot_scores(g, query, memory->keys, over);
+}
+
+const struct score score_dot = { "dot", NULL, declare, keys, compare };

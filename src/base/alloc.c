@@ -1,0 +1,98 @@
+#include "base/alloc.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/report.h"
+
+/* _exit: other threads may be running, which exit() would pull the ground
+ * from under. */
+static _Noreturn void die(size_t n, size_t size)
+{
+    if (size == 1)
+        failure("out of memory: %zu bytes are not to be had", n);
+    else
+        failure("out of memory: %zu times %zu bytes are not to be had", n,
+                size);
+    _exit(EXIT_FAILED);
+}
+
+size_t array_bytes(size_t n, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(n, size, &bytes) || bytes > PTRDIFF_MAX)
+        die(n, size);
+    return bytes;
+}
+
+void *xmalloc(size_t bytes)
+{
+    void *p = malloc(bytes > 0 ? bytes : 1);
+    if (p == NULL)
+        die(bytes, 1);
+    return p;
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+    size_t bytes = array_bytes(n, size);
+    void *p = calloc(bytes > 0 ? bytes : 1, 1);
+    if (p == NULL)
+        die(bytes, 1);
+    return p;
+}
+
+void *xrealloc(void *old, size_t bytes)
+{
+    void *p = realloc(old, bytes > 0 ? bytes : 1);
+    if (p == NULL)
+        die(bytes, 1);
+    return p;
+}
+
+void *xaligned(size_t bytes)
+{
+    if (bytes > PTRDIFF_MAX - 64)
+        die(bytes, 1);
+    size_t rounded = (bytes + 63) / 64 * 64;
+    void *p = aligned_alloc(64, rounded > 0 ? rounded : 64);
+    if (p == NULL)
+        die(bytes, 1);
+    return p;
+}
+
+char *xstrdup(const char *s)
+{
+    size_t bytes = strlen(s) + 1;
+    return memcpy(xmalloc(bytes), s, bytes);
+}
+
+char *xasprintf(const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int len = vsnprintf(NULL, 0, format, args);
+    assert(len >= 0);
+    char *s = xmalloc((size_t)len + 1);
+    vsnprintf(s, (size_t)len + 1, format, again);
+    va_end(again);
+    va_end(args);
+    return s;
+}
+
+void *array_grow(void *old, size_t n, size_t *cap, size_t size)
+{
+    size_t half = *cap / 2; /* cap items exist, so cap + half does not wrap */
+    size_t wanted = *cap + half > n ? *cap + half : n;
+    if (wanted < 8)
+        wanted = 8;
+    void *p = xrealloc(old, array_bytes(wanted, size));
+    *cap = wanted;
+    return p;
+}

@@ -1,0 +1,257 @@
+/* attn-translate: translates lines with a trained model. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/atomic_file.h"
+#include "base/lines.h"
+#include "base/output.h"
+#include "base/report.h"
+#include "base/version.h"
+#include "base/workers.h"
+#include "cli/option.h"
+#include "model/model_file.h"
+#include "search/translator.h"
+#include "tensor/gemm.h"
+
+static const char help[] =
+    "usage: attn-translate -m MODEL [OPTION]... < SOURCE > TARGET\n"
+    "\n"
+    "Translates the lines of stdin, tokens between blanks, and writes a line\n"
+    "for each of them to stdout, in order. What is not given here is as the\n"
+    "model's configuration says (section translation).\n"
+    "\n"
+    "  -m, --model FILE         the model: best.npz of a training run\n"
+    "  -i, --input FILE         read FILE (plain or .gz) instead of stdin\n"
+    "  -b, --beam-size K        hypotheses kept; 1 is greedy search\n"
+    "  -n, --normalize A        divide log-probabilities by length^A\n"
+    "      --n-best N           put out up to N hypotheses a line, as\n"
+    "                           'line ||| words ||| F0= log p ||| score'\n"
+    "      --mini-batch N       sentences translated together\n"
+    "      --max-length N       cut longer lines at N words\n"
+    "      --max-length-factor F  at most F output words for an input word\n"
+    "      --allow-unk yes|no   whether <unk> may be put out\n"
+    "      --alignment FILE     write the attention weights of each line\n"
+    "      --alignment-format F csv, matrix or terminal (csv)\n"
+    "      --alignment-eos yes|no  keep </s> in them (yes)\n"
+    "      --threads N          worker threads; 0: one a processor (0)\n"
+    "  -q, --quiet              say nothing but warnings and errors\n"
+    "      --help               print this text\n"
+    "      --version            print the version\n"
+    "\n"
+    "Exit status: 0 done, 1 failed while running, 2 wrong usage or model file.\n";
+
+struct options {
+    const char *model, *input, *alignment, *format;
+    int beam, n_best, mini_batch, max_length, threads, eos;
+    int allow_unk;                  /* -1: as the model says */
+    double normalize, factor;       /* < 0: as the model says */
+    bool help, version;
+};
+
+enum { OPTION_N_BEST = 256, OPTION_MINI_BATCH, OPTION_MAX_LENGTH,
+       OPTION_FACTOR, OPTION_ALLOW_UNK, OPTION_ALIGNMENT, OPTION_FORMAT,
+       OPTION_EOS, OPTION_THREADS, OPTION_HELP, OPTION_VERSION };
+
+static const struct option long_options[] = {
+    { "model",             required_argument, NULL, 'm' },
+    { "input",             required_argument, NULL, 'i' },
+    { "beam-size",         required_argument, NULL, 'b' },
+    { "normalize",         required_argument, NULL, 'n' },
+    { "n-best",            required_argument, NULL, OPTION_N_BEST },
+    { "mini-batch",        required_argument, NULL, OPTION_MINI_BATCH },
+    { "max-length",        required_argument, NULL, OPTION_MAX_LENGTH },
+    { "max-length-factor", required_argument, NULL, OPTION_FACTOR },
+    { "allow-unk",         required_argument, NULL, OPTION_ALLOW_UNK },
+    { "alignment",         required_argument, NULL, OPTION_ALIGNMENT },
+    { "alignment-format",  required_argument, NULL, OPTION_FORMAT },
+    { "alignment-eos",     required_argument, NULL, OPTION_EOS },
+    { "threads",           required_argument, NULL, OPTION_THREADS },
+    { "quiet",             no_argument,       NULL, 'q' },
+    { "help",              no_argument,       NULL, OPTION_HELP },
+    { "version",           no_argument,       NULL, OPTION_VERSION },
+    { 0 },
+};
+
+static int read_option(struct options *o, int option)
+{
+    switch (option) {
+    case 'm':
+        o->model = optarg;
+        return 0;
+    case 'i':
+        o->input = optarg;
+        return 0;
+    case 'b':
+        return option_int("--beam-size", optarg, 1, 1024, &o->beam);
+    case 'n':
+        return option_real("--normalize", optarg, 0, 10, &o->normalize);
+    case OPTION_N_BEST:
+        return option_int("--n-best", optarg, 1, 1024, &o->n_best);
+    case OPTION_MINI_BATCH:
+        return option_int("--mini-batch", optarg, 1, 100000, &o->mini_batch);
+    case OPTION_MAX_LENGTH:
+        return option_int("--max-length", optarg, 1, 100000, &o->max_length);
+    case OPTION_FACTOR:
+        return option_real("--max-length-factor", optarg, 0.1, 100,
+                           &o->factor);
+    case OPTION_ALLOW_UNK:
+        return option_bool("--allow-unk", optarg, &o->allow_unk);
+    case OPTION_ALIGNMENT:
+        o->alignment = optarg;
+        return 0;
+    case OPTION_FORMAT:
+        o->format = optarg;
+        return 0;
+    case OPTION_EOS:
+        return option_bool("--alignment-eos", optarg, &o->eos);
+    case OPTION_THREADS:
+        return option_int("--threads", optarg, 0, WORKERS_LIMIT, &o->threads);
+    case 'q':
+        report_verbosity(QUIET);
+        return 0;
+    case OPTION_HELP:
+        o->help = true;
+        return 0;
+    case OPTION_VERSION:
+        o->version = true;
+        return 0;
+    default:
+        return option_hint("attn-translate");
+    }
+}
+
+static int read_options(struct options *o, int argc, char **argv)
+{
+    int option;
+    while ((option = getopt_long(argc, argv, "m:i:b:n:q", long_options,
+                                 NULL)) != -1)
+        if (read_option(o, option) < 0)
+            return -1;
+    if (o->help || o->version)
+        return 0;
+    if (optind < argc) {
+        error("'%.100s' is no option; sentences are read from stdin, or from "
+              "the file of --input", argv[optind]);
+        return option_hint("attn-translate");
+    }
+    if (!o->model) {
+        error("no model given (-m MODEL)");
+        return option_hint("attn-translate");
+    }
+    return 0;
+}
+
+/* What the command line leaves open, the model's configuration says. */
+static void settle(const struct options *o, const struct config *cfg,
+                   struct translator_config *to)
+{
+    *to = (struct translator_config){
+        .beam = {
+            .size = o->beam > 0 ? o->beam : cfg->translation.beam_size,
+            .normalize = (float)(o->normalize >= 0
+                                     ? o->normalize
+                                     : cfg->translation.normalize),
+            .length_factor = (float)(o->factor > 0
+                                         ? o->factor
+                                         : cfg->translation.max_length_factor),
+            .allow_unk = o->allow_unk >= 0 ? o->allow_unk
+                                           : cfg->translation.allow_unk,
+        },
+        .mini_batch = o->mini_batch > 0 ? o->mini_batch
+                                        : cfg->translation.mini_batch,
+        .max_length = o->max_length > 0 ? o->max_length
+                                        : cfg->translation.max_length,
+        .n_best = o->n_best,
+        .alignment_eos = o->eos,
+    };
+    if (to->n_best > to->beam.size)
+        to->beam.size = to->n_best;
+}
+
+/* The alignment file: stdout for "-", else whole or not at all. */
+static int open_alignment(const struct options *o, struct atomic_file *file,
+                          struct translator_config *to)
+{
+    to->format = alignment_format(o->format);
+    if (!to->format)
+        return -1;
+    if (!o->alignment)
+        return 0;
+    bool out = strcmp(o->alignment, "-") == 0;
+    to->alignment = out ? stdout : atomic_file_open(file, o->alignment);
+    to->colour = out && isatty(STDOUT_FILENO);
+    return to->alignment ? 0 : -1;
+}
+
+static void say_end(const struct translator *t, int threads)
+{
+    const struct translator_counts *c = translator_counts(t);
+    double seconds = c->seconds > 0 ? c->seconds : 1e-9;
+    note("%ld lines, %ld words in, %ld out, %.2f s on %d threads: %.1f "
+         "lines/s, %.0f words out/s; %.0f MiB", c->lines, c->words_in,
+         c->words_out, c->seconds, threads, (double)c->lines / seconds,
+         (double)c->words_out / seconds, (double)c->peak / (1 << 20));
+}
+
+static int translate(const struct options *o, const struct model_file *f,
+                     struct workers *workers)
+{
+    struct translator_config config;
+    struct atomic_file file = { 0 };
+    struct lines in = { 0 };
+    settle(o, &f->config, &config);
+    if (lines_open(&in, o->input) < 0)
+        return -1;
+    int got = open_alignment(o, &file, &config);
+    if (got == 0) {
+        struct translator *t = translator_new(f->model, &f->source,
+                                              &f->target, workers, &config);
+        got = translator_run(t, &in, stdout);
+        say_end(t, workers_count(workers));
+        translator_free(t);
+    }
+    lines_release(&in);
+    if (got < 0)
+        atomic_file_abort(&file);
+    else if (file.file)
+        got = atomic_file_commit(&file);
+    return got;
+}
+
+static int run(const struct options *o)
+{
+    struct model_file f;
+    int got = model_file_read(&f, o->model, NULL);
+    if (got == 0) {
+        struct workers *workers = workers_new(o->threads, gemm_thread_init);
+        got = translate(o, &f, workers);
+        workers_free(workers);
+    }
+    model_file_release(&f);
+    return got;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = { .input = "-", .format = "csv", .eos = 1,
+                         .allow_unk = -1, .normalize = -1, .factor = -1 };
+    report_program("attn-translate");
+    option_signals();
+    int got = read_options(&o, argc, argv);
+    if (got == 0 && o.help)
+        fputs(help, stdout);
+    else if (got == 0 && o.version)
+        puts("attn-translate " ATTN_VERSION);
+    else if (got == 0)
+        got = run(&o);
+    if (output_finish() < 0)
+        got = -1;
+    if (got == 0)
+        return EXIT_DONE;
+    return report_status() ? report_status() : EXIT_USAGE;
+}

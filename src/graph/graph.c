@@ -1,0 +1,183 @@
+#include "graph/graph.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "tensor/gemm.h"
+#include "tensor/vec.h"
+
+void graph_init(struct graph *g)
+{
+    memset(g, 0, sizeof(*g));
+    arena_init(&g->arena);
+}
+
+void graph_release(struct graph *g)
+{
+    arena_release(&g->arena);
+    memset(g, 0, sizeof(*g));
+}
+
+void graph_reset(struct graph *g)
+{
+    arena_reset(&g->arena);
+    g->tape = NULL;
+    g->weights = NULL;
+    g->leaf = NULL;
+    g->draws = 0;
+}
+
+static struct node *new_node(struct graph *g, int rows, int cols)
+{
+    struct node *x = arena_alloc(&g->arena, sizeof(*x));
+    memset(x, 0, sizeof(*x));
+    x->rows = rows;
+    x->cols = cols;
+    return x;
+}
+
+static float *new_block(struct graph *g, const struct node *x)
+{
+    return arena_alloc(&g->arena, node_size(x) * sizeof(float));
+}
+
+struct node *graph_node(struct graph *g, const struct op *op, int rows,
+                        int cols, struct node *a, struct node *b,
+                        struct node *c, struct node *d)
+{
+    struct node *y = new_node(g, rows, cols);
+    struct node *in[NODE_INPUTS] = { a, b, c, d };
+    bool wanted = false;
+    for (int i = 0; i < NODE_INPUTS && in[i]; i++)
+        wanted = wanted || in[i]->grad;
+    memcpy(y->in, in, sizeof(in));
+    y->op = op;
+    y->value = new_block(g, y);
+    if (!g->training || !wanted)
+        return y;
+    y->grad = new_block(g, y);
+    vec_zero(y->grad, node_size(y));
+    y->previous = g->tape;
+    g->tape = y;
+    return y;
+}
+
+struct node *graph_in_place(struct graph *g, const struct op *op,
+                            struct node *y, struct node *a, struct node *b)
+{
+    struct node *z = new_node(g, y->rows, y->cols);
+    z->op = op;
+    z->value = y->value;
+    z->grad = y->grad;
+    z->in[0] = a;
+    z->in[1] = b;
+    assert(!g->training || y->grad || (!a->grad && !b->grad));
+    if (!z->grad)
+        return z;
+    z->previous = g->tape;
+    g->tape = z;
+    return z;
+}
+
+struct node *graph_leaf(struct graph *g, int rows, int cols, float *value,
+                        float *grad)
+{
+    struct node *x = new_node(g, rows, cols);
+    x->value = value;
+    x->grad = g->training ? grad : NULL;
+    return x;
+}
+
+struct node *graph_zeros(struct graph *g, int rows, int cols)
+{
+    struct node *x = new_node(g, rows, cols);
+    x->value = new_block(g, x);
+    vec_zero(x->value, node_size(x));
+    return x;
+}
+
+struct node *graph_view(struct graph *g, struct node *x, int first, int rows)
+{
+    assert(first >= 0 && rows >= 0 && first + rows <= x->rows);
+    if (first == 0 && rows == x->rows)
+        return x;
+    struct node *y = new_node(g, rows, x->cols);
+    y->value = node_row(x, first);
+    y->grad = x->grad ? node_grad_row(x, first) : NULL;
+    return y;
+}
+
+void graph_note_product(struct graph *g, struct node *w, const struct node *x,
+                        const struct node *y)
+{
+    struct product *p = arena_alloc(&g->arena, sizeof(*p));
+    if (!w->products) {
+        w->previous = g->weights;
+        g->weights = w;
+    }
+    *p = (struct product){ .x = x, .y = y, .next = w->products };
+    w->products = p;
+}
+
+/* Copies a run of notes, up to `limit` rows, one below the other. */
+static const struct product *gather(const struct product *p, int limit,
+                                    float *x, float *dy, int *rows)
+{
+    *rows = 0;
+    for (; p && *rows + p->x->rows <= limit; p = p->next) {
+        vec_copy(x + (size_t)*rows * p->x->cols, p->x->value,
+                 node_size(p->x));
+        vec_copy(dy + (size_t)*rows * p->y->cols, p->y->grad,
+                 node_size(p->y));
+        *rows += p->x->rows;
+    }
+    return p;
+}
+
+/* dw += sum over the notes of x^T dy, as few products as there is room for. */
+static void weight_gradient(struct graph *g, struct node *w)
+{
+    enum { CHUNK = 2048 };
+    const struct product *p = w->products;
+    int largest = 0, total = 0;
+    for (const struct product *q = p; q; q = q->next) {
+        largest = q->x->rows > largest ? q->x->rows : largest;
+        total += q->x->rows;
+    }
+    int most = total < CHUNK ? total : largest > CHUNK ? largest : CHUNK;
+    if (!p->next) {
+        gemm_tn(w->rows, w->cols, p->x->rows, p->x->value, p->y->grad, true,
+                w->grad);
+        return;
+    }
+    struct arena_mark mark = arena_mark(&g->arena);
+    float *x = arena_alloc(&g->arena, (size_t)most * w->rows * sizeof(*x));
+    float *dy = arena_alloc(&g->arena, (size_t)most * w->cols * sizeof(*dy));
+    while (p) {
+        int rows;
+        p = gather(p, most, x, dy, &rows);
+        gemm_tn(w->rows, w->cols, rows, x, dy, true, w->grad);
+    }
+    arena_rewind(&g->arena, mark);
+}
+
+void graph_backward(struct graph *g)
+{
+    for (struct node *y = g->tape; y; y = y->previous)
+        y->op->backward(g, y);
+    for (struct node *w = g->weights; w; w = w->previous)
+        weight_gradient(g, w);
+    g->tape = NULL;
+    g->weights = NULL;
+}
+
+struct arena_mark graph_mark(struct graph *g)
+{
+    return arena_mark(&g->arena);
+}
+
+void graph_rewind(struct graph *g, struct arena_mark mark)
+{
+    assert(!g->training);
+    arena_rewind(&g->arena, mark);
+}

@@ -1,0 +1,135 @@
+/* The tape: what was computed, so that gradients can flow back through it.
+ *
+ * An operation (ops.h) allocates its result with graph_node(), fills in the
+ * value at once, and remembers its inputs; graph_backward() then visits the
+ * nodes from the last to the first and calls each operation's backward(),
+ * which adds to the gradients of the inputs.
+ *
+ *     struct graph g;
+ *     graph_init(&g);
+ *     g.training = true;
+ *     struct node *w = graph_leaf(&g, 3, 4, values, gradients);
+ *     struct node *loss = …operations…;
+ *     graph_backward(&g);             every leaf's gradient has been added to
+ *     graph_reset(&g);                all nodes are gone, memory is kept
+ *
+ * All nodes live in the graph's arena until graph_reset() or graph_rewind().
+ * Without `training` no gradients are allocated and no tape is kept: the same
+ * code then computes values only, with products whose rows do not depend on
+ * their neighbours (gemm_rows), so that a sentence's result does not depend on
+ * its batch.
+ *
+ * Weight gradients are not computed node by node: a product with a leaf notes
+ * (x, dy) on the leaf, and graph_backward() ends with one product for each
+ * leaf over all its notes. A recurrence of T steps so costs one product for
+ * its weights, not T.
+ *
+ * A graph belongs to one thread at a time. */
+#ifndef ATTN_GRAPH_GRAPH_H
+#define ATTN_GRAPH_GRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+struct graph;
+struct node;
+
+struct op {
+    const char *name;
+    void (*backward)(struct graph *g, struct node *y);
+};
+
+enum { NODE_INPUTS = 4 };
+
+/* A matrix of float32, row-major. `grad` is NULL where no gradient is wanted.
+ * `extra` is what the operation keeps for its backward pass. */
+struct node {
+    float *value;                   // [rows,cols]
+    float *grad;                    // [rows,cols]
+    int rows, cols;
+    const struct op *op;            /* NULL for a leaf and for a view */
+    struct node *in[NODE_INPUTS];
+    void *extra;
+    struct node *previous;          /* on the tape */
+    struct product *products;       /* of a leaf: weight gradients to come */
+    unsigned char *touched;         /* of a table: rows with a gradient */
+};
+
+/* A note on a weight: its gradient gets x^T dy. */
+struct product {
+    const struct node *x, *y;
+    struct product *next;
+};
+
+struct graph {
+    struct arena arena;
+    struct node *tape;              /* the last node with a gradient */
+    struct node *weights;           /* leaves with notes, linked by previous */
+    bool training;                  /* gradients and dropout */
+
+    /* The place in the stream of random numbers (dropout). */
+    uint64_t seed, update;
+    uint32_t part, draws;
+
+    /* A cache of leaves by parameter number, kept by nn/params. */
+    struct node **leaf;
+};
+
+void graph_init(struct graph *g);
+void graph_release(struct graph *g);
+void graph_reset(struct graph *g);
+
+/* A result [rows,cols] of `op` on up to four inputs (NULL from the first
+ * unused one). Has a zeroed gradient, and is on the tape, when the graph is
+ * training and an input has a gradient. The value is not initialised. */
+struct node *graph_node(struct graph *g, const struct op *op, int rows,
+                        int cols, struct node *a, struct node *b,
+                        struct node *c, struct node *d);
+
+/* A result that is written over its first operand y: same memory, value and
+ * gradient. The caller changes the value; nothing else may use y. */
+struct node *graph_in_place(struct graph *g, const struct op *op,
+                            struct node *y, struct node *a, struct node *b);
+
+/* Values owned by somebody else; grad may be NULL. */
+struct node *graph_leaf(struct graph *g, int rows, int cols, float *value,
+                        float *grad);
+
+/* A constant [rows,cols] of zeros. */
+struct node *graph_zeros(struct graph *g, int rows, int cols);
+
+/* Rows first … first + rows - 1 of x: the same memory, value and gradient. */
+struct node *graph_view(struct graph *g, struct node *x, int first, int rows);
+
+/* Notes that the gradient of the leaf w gets x^T dy. */
+void graph_note_product(struct graph *g, struct node *w, const struct node *x,
+                        const struct node *y);
+
+/* Runs the tape backwards. The last operations (losses) have put their own
+ * gradients in already. */
+void graph_backward(struct graph *g);
+
+/* Search runs step by step: mark before, rewind after what has outlived its
+ * step was copied out. Only without `training`. */
+struct arena_mark graph_mark(struct graph *g);
+void graph_rewind(struct graph *g, struct arena_mark mark);
+
+static inline size_t node_size(const struct node *x)
+{
+    return (size_t)x->rows * (size_t)x->cols;
+}
+
+static inline float *node_row(const struct node *x, int row)
+{
+    return x->value + (size_t)row * (size_t)x->cols;
+}
+
+static inline float *node_grad_row(const struct node *x, int row)
+{
+    return x->grad + (size_t)row * (size_t)x->cols;
+}
+
+#endif

@@ -1,0 +1,88 @@
+#include <assert.h>
+
+#include "graph/ops.h"
+#include "tensor/gemm.h"
+#include "tensor/vec.h"
+
+static bool is_leaf(const struct node *w)
+{
+    return !w->op;
+}
+
+/* dw += x^T dy, later where w is a leaf. */
+static void weight_gradient(struct graph *g, struct node *w,
+                            const struct node *x, const struct node *y)
+{
+    if (!w->grad)
+        return;
+    if (is_leaf(w))
+        graph_note_product(g, w, x, y);
+    else
+        gemm_tn(w->rows, w->cols, x->rows, x->value, y->grad, true, w->grad);
+}
+
+/* db += sum over the rows of dy */
+static void bias_gradient(struct node *b, const struct node *y)
+{
+    if (!b || !b->grad)
+        return;
+    for (int i = 0; i < y->rows; i++)
+        vec_add(b->grad, node_grad_row(y, i), (size_t)y->cols);
+}
+
+/* dx += dy w^T; dw += x^T dy; db += sum dy */
+static void linear_backward(struct graph *g, struct node *y)
+{
+    struct node *x = y->in[0], *w = y->in[1], *b = y->in[2];
+    if (x->grad)
+        gemm_nt(x->rows, x->cols, y->cols, y->grad, w->value, true, x->grad);
+    weight_gradient(g, w, x, y);
+    bias_gradient(b, y);
+}
+
+static void start_with_bias(struct node *y, const struct node *b)
+{
+    for (int i = 0; i < y->rows; i++)
+        vec_copy(node_row(y, i), b->value, (size_t)y->cols);
+}
+
+static void forward(struct graph *g, const struct node *x,
+                    const struct node *w, bool add_to, float *y)
+{
+    if (g->training)
+        gemm_nn(x->rows, w->cols, x->cols, x->value, w->value, add_to, y);
+    else
+        gemm_rows(x->rows, w->cols, x->cols, x->value, w->value, add_to, y);
+}
+
+struct node *linear(struct graph *g, struct node *x, struct node *w,
+                    struct node *b)
+{
+    static const struct op op = { "linear", linear_backward };
+    assert(x->cols == w->rows);
+    assert(!b || (b->rows == 1 && b->cols == w->cols));
+    struct node *y = graph_node(g, &op, x->rows, w->cols, x, w, b, NULL);
+    if (b)
+        start_with_bias(y, b);
+    forward(g, x, w, b != NULL, y->value);
+    return y;
+}
+
+/* dx += dy w^T; dw += x^T dy; the gradient of the rest is dy itself */
+static void into_backward(struct graph *g, struct node *y)
+{
+    struct node *x = y->in[0], *w = y->in[1];
+    if (x->grad)
+        gemm_nt(x->rows, x->cols, y->cols, y->grad, w->value, true, x->grad);
+    weight_gradient(g, w, x, y);
+}
+
+struct node *linear_into(struct graph *g, struct node *y, struct node *x,
+                         struct node *w)
+{
+    static const struct op op = { "linear_into", into_backward };
+    assert(x->cols == w->rows && y->rows == x->rows && y->cols == w->cols);
+    struct node *z = graph_in_place(g, &op, y, x, w);
+    forward(g, x, w, true, z->value);
+    return z;
+}

@@ -1,0 +1,135 @@
+/* Moving rows and columns about. */
+#include <assert.h>
+
+#include "graph/ops.h"
+#include "tensor/vec.h"
+
+static void join_backward(struct graph *g, struct node *y)
+{
+    (void)g;
+    int column = 0;
+    for (int k = 0; k < 2; k++) {
+        struct node *x = y->in[k];
+        for (int i = 0; i < y->rows && x->grad; i++)
+            vec_add(node_grad_row(x, i), node_grad_row(y, i) + column,
+                    (size_t)x->cols);
+        column += x->cols;
+    }
+}
+
+struct node *join_columns(struct graph *g, struct node *a, struct node *b)
+{
+    static const struct op op = { "join_columns", join_backward };
+    assert(a->rows == b->rows);
+    struct node *y =
+        graph_node(g, &op, a->rows, a->cols + b->cols, a, b, NULL, NULL);
+    for (int i = 0; i < y->rows; i++) {
+        vec_copy(node_row(y, i), node_row(a, i), (size_t)a->cols);
+        vec_copy(node_row(y, i) + a->cols, node_row(b, i), (size_t)b->cols);
+    }
+    return y;
+}
+
+/* dx[index_i] += dy_i */
+static void pick_backward(struct graph *g, struct node *y)
+{
+    (void)g;
+    const int *index = y->extra;
+    struct node *x = y->in[0];
+    for (int i = 0; i < y->rows; i++)
+        if (index[i] >= 0)
+            vec_add(node_grad_row(x, index[i]), node_grad_row(y, i),
+                    (size_t)y->cols);
+}
+
+struct node *pick_rows(struct graph *g, struct node *x, const int *index,
+                       int n)
+{
+    static const struct op op = { "pick_rows", pick_backward };
+    struct node *y = graph_node(g, &op, n, x->cols, x, NULL, NULL, NULL);
+    y->extra = (void *)(uintptr_t)index;
+    for (int i = 0; i < n; i++) {
+        assert(index[i] < x->rows);
+        if (index[i] < 0)
+            vec_zero(node_row(y, i), (size_t)y->cols);
+        else
+            vec_copy(node_row(y, i), node_row(x, index[i]), (size_t)y->cols);
+    }
+    return y;
+}
+
+struct stack {
+    struct node *const *parts;
+    int count;
+};
+
+static void stack_backward(struct graph *g, struct node *y)
+{
+    (void)g;
+    const struct stack *stack = y->extra;
+    const float *dy = y->grad;
+    for (int i = 0; i < stack->count; i++) {
+        struct node *x = stack->parts[i];
+        if (x->grad)
+            vec_add(x->grad, dy, node_size(x));
+        dy += node_size(x);
+    }
+}
+
+/* Any part that wants a gradient makes the whole want one. */
+static struct node *wanting(struct node *const *parts, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (parts[i]->grad)
+            return parts[i];
+    return parts[0];
+}
+
+struct node *stack_rows(struct graph *g, struct node *const *parts, int count)
+{
+    static const struct op op = { "stack_rows", stack_backward };
+    assert(count > 0);
+    int rows = 0;
+    for (int i = 0; i < count; i++)
+        rows += parts[i]->rows;
+    struct node *y = graph_node(g, &op, rows, parts[0]->cols,
+                                wanting(parts, count), NULL, NULL, NULL);
+    struct stack *stack = arena_alloc(&g->arena, sizeof(*stack));
+    *stack = (struct stack){ parts, count };
+    y->extra = stack;
+    float *out = y->value;
+    for (int i = 0; i < count; i++) {
+        assert(parts[i]->cols == y->cols);
+        vec_copy(out, parts[i]->value, node_size(parts[i]));
+        out += node_size(parts[i]);
+    }
+    return y;
+}
+
+/* d table[ids_i] += dy_i; the table is a leaf that knows which rows of its
+ * gradient were touched. */
+static void lookup_backward(struct graph *g, struct node *y)
+{
+    (void)g;
+    const int *ids = y->extra;
+    struct node *table = y->in[0];
+    for (int i = 0; i < y->rows; i++) {
+        vec_add(node_grad_row(table, ids[i]), node_grad_row(y, i),
+                (size_t)y->cols);
+        if (table->touched)
+            table->touched[ids[i]] = 1;
+    }
+}
+
+struct node *lookup(struct graph *g, struct node *table, const int *ids, int n)
+{
+    static const struct op op = { "lookup", lookup_backward };
+    struct node *y = graph_node(g, &op, n, table->cols, table, NULL, NULL,
+                                NULL);
+    y->extra = (void *)(uintptr_t)ids;
+    for (int i = 0; i < n; i++) {
+        assert(ids[i] >= 0 && ids[i] < table->rows);
+        vec_copy(node_row(y, i), node_row(table, ids[i]), (size_t)y->cols);
+    }
+    return y;
+}

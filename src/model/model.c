@@ -1,0 +1,109 @@
+#include "model/model.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "config/config.h"
+#include "model/family.h"
+#include "nn/choice.h"
+
+extern const struct model_family family_seq2seq;
+
+const struct model_family *const model_families[] = { &family_seq2seq, NULL };
+
+static const struct model_family *family_named(const struct config *cfg)
+{
+    struct choice choice;
+    choice_init(&choice);
+    for (int i = 0; model_families[i]; i++)
+        choice_add(&choice, model_families[i]->name, NULL);
+    int found = choice_of(&choice, cfg, "model.type");
+    return found < 0 ? NULL : model_families[found];
+}
+
+struct model *model_declare(const struct config *cfg, int source_size,
+                            int target_size)
+{
+    const struct model_family *family = family_named(cfg);
+    if (!family)
+        return NULL;
+    struct model *m = xcalloc(1, sizeof(*m));
+    m->family = family;
+    m->source_size = source_size;
+    m->target_size = target_size;
+    m->smoothing = (float)cfg->training.label_smoothing;
+    if (family->declare(m, cfg) < 0) {
+        model_free(m);
+        return NULL;
+    }
+    return m;
+}
+
+struct model *model_new(const struct config *cfg, int source_size,
+                        int target_size)
+{
+    struct model *m = model_declare(cfg, source_size, target_size);
+    if (m)
+        params_allocate(&m->params);
+    return m;
+}
+
+void model_free(struct model *m)
+{
+    if (!m)
+        return;
+    params_release(&m->params);
+    free(m->output);
+    free(m);
+}
+
+/* A tied output layer [V,R] turned to [R,V]: products with untransposed
+ * weights are those whose rows do not depend on their neighbours. */
+void model_prepare(struct model *m)
+{
+    if (!m->decoder.tied)
+        return;
+    const struct param *table = &m->params.list[m->decoder.output];
+    const float *from = m->params.values + table->offset;
+    size_t V = (size_t)table->rows, R = (size_t)table->cols;
+    if (!m->output)
+        m->output = xaligned(array_bytes(V * R, sizeof(float)));
+    for (size_t v = 0; v < V; v++)
+        for (size_t r = 0; r < R; r++)
+            m->output[r * V + v] = from[v * R + r];
+}
+
+void model_bind(const struct model *m, struct gradients *grads,
+                struct graph *g)
+{
+    g->training = grads != NULL;
+    params_bind(&m->params, grads, g);
+}
+
+struct loss model_loss(const struct model *m, struct graph *g,
+                       const struct batch *batch, float scale,
+                       double *pair_nll, struct model_trace *trace)
+{
+    return m->family->loss(m, g, batch, scale, pair_nll, trace);
+}
+
+void model_encode(const struct model *m, struct graph *g,
+                  const struct side *source, struct decoder_memory *memory)
+{
+    m->family->encode(m, g, source, memory);
+}
+
+void model_begin(const struct model *m, struct graph *g,
+                 const struct decoder_memory *memory,
+                 const struct ragged *over, struct decoder_state *state)
+{
+    m->family->begin(m, g, memory, over, state);
+}
+
+void model_step(const struct model *m, struct graph *g,
+                const struct decoder_memory *memory,
+                const struct ragged *over, const int *ids, int n,
+                const struct decoder_state *before, struct model_step *step)
+{
+    m->family->step(m, g, memory, over, ids, n, before, step);
+}

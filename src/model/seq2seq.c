@@ -1,0 +1,189 @@
+/* The recurrent encoder-decoder with attention. */
+#include <assert.h>
+#include <string.h>
+
+#include "corpus/vocab.h"
+#include "graph/ops.h"
+#include "model/family.h"
+#include "model/packing.h"
+
+static int declare(struct model *m, const struct config *cfg)
+{
+    if (encoder_declare(&m->encoder, &m->params, cfg, m->source_size) < 0)
+        return -1;
+    return decoder_declare(&m->decoder, &m->params, cfg, &m->encoder,
+                           m->target_size);
+}
+
+static void encode(const struct model *m, struct graph *g,
+                   const struct side *source, struct decoder_memory *memory)
+{
+    int B = source->sentences;
+    int *length = arena_array(&g->arena, (size_t)B, sizeof(*length));
+    *memory = (struct decoder_memory){ .sentences = B, .start = source->start,
+                                       .length = length };
+    for (int b = 0; b < B; b++) {
+        length[b] = source->start[b + 1] - source->start[b];
+        if (length[b] > memory->width)
+            memory->width = length[b];
+    }
+    encoder_run(&m->encoder, g, source, &memory->encoded);
+    memory->attention.values = memory->encoded.memory;
+    attention_memory_init(&m->decoder.attention, g, &memory->attention);
+}
+
+static void begin(const struct model *m, struct graph *g,
+                  const struct decoder_memory *memory,
+                  const struct ragged *over, struct decoder_state *state)
+{
+    decoder_begin(&m->decoder, g, memory, over, state);
+}
+
+static void step(const struct model *m, struct graph *g,
+                 const struct decoder_memory *memory,
+                 const struct ragged *over, const int *ids, int n,
+                 const struct decoder_state *before, struct model_step *out)
+{
+    const struct decoder *d = &m->decoder;
+    struct decoder_inputs inputs;
+    struct decoder_step one;
+    decoder_inputs(d, g, ids, n, &inputs);
+    decoder_step(d, g, memory, over, &inputs, before, &one);
+    struct node *r = decoder_readout(d, g, &inputs, one.feature);
+    struct node *W = d->tied ? graph_leaf(g, d->readout_width, m->target_size,
+                                          m->output, NULL)
+                             : param(g, d->output);
+    out->logits = linear(g, r, W, param(g, d->output_bias));
+    out->weights = one.weights;
+    out->after = one.after;
+}
+
+/* The word before each target word, and the word itself, packed. */
+static void shift(struct arena *arena, const struct side *target,
+                  const struct packing *pack, int **before, int **gold)
+{
+    size_t N = (size_t)pack->tokens;
+    *before = arena_array(arena, N, sizeof(**before));
+    *gold = arena_array(arena, N, sizeof(**gold));
+    for (int t = 0; t < pack->steps; t++)
+        for (int r = pack->first[t]; r < pack->first[t] + pack->alive[t];
+             r++) {
+            int token = pack->forward[r];
+            (*gold)[r] = target->ids[token];
+            (*before)[r] = t == 0 ? BOS : target->ids[token - 1];
+        }
+}
+
+static struct node *view_or_null(struct graph *g, struct node *x, int first,
+                                 int rows)
+{
+    return x ? graph_view(g, x, first, rows) : NULL;
+}
+
+/* The first n rows: the sentences that are longer than this step. */
+static void shrink(struct graph *g, struct decoder_state *state, int n)
+{
+    for (int i = 0; i < DECODER_STATES; i++)
+        state->part[i] = view_or_null(g, state->part[i], 0, n);
+}
+
+/* Steps through the target; the features of all steps, packed. */
+static void teacher_force(const struct decoder *d, struct graph *g,
+                          const struct decoder_memory *memory,
+                          const struct packing *pack,
+                          const struct decoder_inputs *inputs,
+                          struct node *features[DECODER_FEATURES],
+                          struct model_trace *trace)
+{
+    struct ragged over = { memory->start, memory->length, memory->width };
+    struct node **parts[DECODER_FEATURES];
+    for (int k = 0; k < DECODER_FEATURES; k++)
+        parts[k] = arena_array(&g->arena, (size_t)pack->steps,
+                               sizeof(*parts[k]));
+    struct decoder_state state;
+    decoder_begin(d, g, memory, &over, &state);
+    for (int t = 0; t < pack->steps; t++) {
+        int first = pack->first[t], n = pack->alive[t];
+        struct decoder_inputs now = {
+            graph_view(g, inputs->gates, first, n),
+            view_or_null(g, inputs->readout, first, n),
+        };
+        struct decoder_step one;
+        shrink(g, &state, n);
+        decoder_step(d, g, memory, &over, &now, &state, &one);
+        for (int k = 0; k < DECODER_FEATURES; k++)
+            parts[k][t] = one.feature[k];
+        if (trace)
+            trace->weights[t] = one.weights;
+        state = one.after;
+    }
+    for (int k = 0; k < DECODER_FEATURES; k++)
+        features[k] = parts[k][0] ? stack_rows(g, parts[k], pack->steps)
+                                  : NULL;
+}
+
+static void sum_pairs(const struct packing *pack, const float *row_nll,
+                      double *pair_nll)
+{
+    for (int b = 0; b < pack->sentences; b++)
+        pair_nll[b] = 0;
+    for (int t = 0; t < pack->steps; t++)
+        for (int i = 0; i < pack->alive[t]; i++)
+            pair_nll[pack->order[i]] += (double)row_nll[pack->first[t] + i];
+}
+
+static struct loss output_loss(const struct model *m, struct graph *g,
+                               struct node *readouts, const int *gold,
+                               float scale, float *row_nll)
+{
+    const struct decoder *d = &m->decoder;
+    bool turned = d->tied && !g->training;
+    struct node *W = turned ? graph_leaf(g, d->readout_width, m->target_size,
+                                         m->output, NULL)
+                            : param(g, d->output);
+    struct loss_config config = { .transposed = d->tied && !turned,
+                                  .smoothing = m->smoothing,
+                                  .scale = scale };
+    return cross_entropy(g, readouts, W, param(g, d->output_bias), gold,
+                         &config, row_nll);
+}
+
+static struct loss loss(const struct model *m, struct graph *g,
+                        const struct batch *batch, float scale,
+                        double *pair_nll, struct model_trace *trace)
+{
+    const struct decoder *d = &m->decoder;
+    struct packing pack;
+    struct decoder_memory memory;
+    struct decoder_inputs inputs;
+    struct node *features[DECODER_FEATURES];
+    int *before, *gold;
+
+    encode(m, g, &batch->source, &memory);
+    packing_make(&pack, &g->arena, &batch->target);
+    shift(&g->arena, &batch->target, &pack, &before, &gold);
+    decoder_inputs(d, g, before, pack.tokens, &inputs);
+    if (trace) {
+        trace->steps = pack.steps;
+        trace->weights = arena_array(&g->arena, (size_t)pack.steps,
+                                     sizeof(*trace->weights));
+    }
+    teacher_force(d, g, &memory, &pack, &inputs, features, trace);
+    struct node *readouts = decoder_readout(d, g, &inputs, features);
+    float *row_nll = pair_nll ? arena_array(&g->arena, (size_t)pack.tokens,
+                                            sizeof(*row_nll))
+                              : NULL;
+    struct loss sum = output_loss(m, g, readouts, gold, scale, row_nll);
+    if (pair_nll)
+        sum_pairs(&pack, row_nll, pair_nll);
+    return sum;
+}
+
+const struct model_family family_seq2seq = {
+    .name = "seq2seq",
+    .declare = declare,
+    .loss = loss,
+    .encode = encode,
+    .begin = begin,
+    .step = step,
+};

@@ -1,0 +1,13 @@
+/* Cho et al. 2014, the reset gate after the matrix (graph/op_gru.c). */
+#include "graph/ops.h"
+#include "nn/cell.h"
+
+static void step(struct graph *g, const struct cell_weights *w, struct node *a,
+                 struct node *const *before, struct node **after)
+{
+    struct node *h = before[0];
+    struct node *gh = linear(g, h, param(g, w->U), param(g, w->c));
+    after[0] = gru_gates(g, a, gh, h);
+}
+
+const struct cell cell_gru = { "gru", 3, 1, INIT_ZERO, true, step };

@@ -1,0 +1,12 @@
+/* h' = tanh(x W + b + h U)                               Elman 1990 */
+#include "graph/ops.h"
+#include "nn/cell.h"
+
+static void step(struct graph *g, const struct cell_weights *w, struct node *a,
+                 struct node *const *before, struct node **after)
+{
+    a = linear_into(g, a, before[0], param(g, w->U));
+    after[0] = node_tanh(g, a);
+}
+
+const struct cell cell_rnn = { "rnn", 1, 1, INIT_ZERO, false, step };

@@ -1,0 +1,14 @@
+/* The k largest of n numbers. */
+#ifndef ATTN_SEARCH_TOPK_H
+#define ATTN_SEARCH_TOPK_H
+
+struct topk_entry {
+    float value;
+    int index;
+};
+
+/* Writes the k largest of x[n] (all, when n < k), largest first, ties by
+ * rising index; returns how many. NaN are passed over. */
+int topk(struct topk_entry *top, int k, const float *x, int n);
+
+#endif

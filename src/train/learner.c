@@ -1,0 +1,318 @@
+#include "train/learner.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/report.h"
+#include "base/workers.h"
+#include "config/config.h"
+#include "model/model.h"
+#include "tensor/kernel.h"
+#include "tensor/vec.h"
+
+/* About this many floats are one task of the reduction and the update. */
+enum { STRETCH = 1 << 16 };
+
+/* Rows first … first + rows - 1 of a parameter. */
+struct stretch {
+    int param, first, rows;
+};
+
+static void cut_stretches(struct learner *l)
+{
+    const struct params *p = &l->model->params;
+    size_t cap = 0;
+    for (int i = 0; i < p->count; i++) {
+        const struct param *one = &p->list[i];
+        int step = STRETCH / one->cols > 0 ? STRETCH / one->cols : 1;
+        for (int r = 0; r < one->rows; r += step) {
+            ARRAY_GROW(l->stretch, (size_t)l->stretches + 1, cap);
+            int rows = one->rows - r < step ? one->rows - r : step;
+            l->stretch[l->stretches++] = (struct stretch){ i, r, rows };
+        }
+    }
+    ARRAY_ZERO(l->square_sum, (size_t)l->stretches);
+}
+
+static float *new_block(const struct params *p)
+{
+    float *block = xaligned(array_bytes(p->size, sizeof(float)));
+    vec_zero(block, p->size);
+    return block;
+}
+
+int learner_init(struct learner *l, struct model *model,
+                 struct workers *workers, const struct config *cfg)
+{
+    *l = (struct learner){ .model = model, .workers = workers, .cfg = cfg,
+                           .shards = cfg->training.shards };
+    l->optimizer = optimizer_named(cfg);
+    if (!l->optimizer)
+        return -1;
+    for (int s = 0; s < l->optimizer->slots; s++)
+        l->slot[s] = new_block(&model->params);
+    if (cfg->training.average > 0) {
+        l->average = new_block(&model->params);
+        vec_copy(l->average, model->params.values, model->params.size);
+    }
+    ARRAY_ZERO(l->gradients, (size_t)l->shards);
+    for (int s = 0; s < l->shards; s++)
+        gradients_init(&l->gradients[s], &model->params);
+    ARRAY_ZERO(l->graph, (size_t)workers_count(workers));
+    for (int w = 0; w < workers_count(workers); w++)
+        graph_init(&l->graph[w]);
+    cut_stretches(l);
+    return 0;
+}
+
+void learner_release(struct learner *l)
+{
+    for (int s = 0; l->gradients && s < l->shards; s++)
+        gradients_release(&l->gradients[s], &l->model->params);
+    for (int w = 0; l->graph && w < workers_count(l->workers); w++)
+        graph_release(&l->graph[w]);
+    for (int s = 0; s < OPTIMIZER_SLOTS; s++)
+        free(l->slot[s]);
+    free(l->average);
+    free(l->gradients);
+    free(l->graph);
+    free(l->stretch);
+    free(l->square_sum);
+    memset(l, 0, sizeof(*l));
+}
+
+struct shard_result {
+    struct loss loss;
+    long sentences, source_tokens, target_tokens;
+};
+
+/* One update on its way. */
+struct job {
+    struct learner *l;
+    const struct batches *batches;
+    size_t batch;
+    uint64_t number;
+    float scale;
+    struct shard_result *shard;     // [shards]
+    struct update update;
+    float average;                  /* share of the new weights */
+};
+
+/* batch -> loss -> gradients */
+static void run_shard(void *arg, int shard, int worker)
+{
+    struct job *job = arg;
+    struct learner *l = job->l;
+    struct graph *g = &l->graph[worker];
+    struct shard_result *out = &job->shard[shard];
+    struct batch batch;
+    graph_reset(g);
+    batches_get(job->batches, job->batch, shard, l->shards, &g->arena,
+                &batch);
+    memset(out, 0, sizeof(*out));
+    if (batch.source.sentences == 0)
+        return;
+    g->seed = (uint64_t)l->cfg->training.seed;
+    g->update = job->number;
+    g->part = (uint32_t)shard;
+    model_bind(l->model, &l->gradients[shard], g);
+    out->loss = model_loss(l->model, g, &batch, job->scale, NULL, NULL);
+    out->sentences = batch.source.sentences;
+    out->source_tokens = batch.source.tokens;
+    out->target_tokens = batch.target.tokens;
+    graph_backward(g);
+}
+
+/* The gradient row of the first shard gets the sum over all of them. */
+static void add_shards(const struct learner *l, size_t offset, size_t n)
+{
+    for (int step = 1; step < l->shards; step *= 2)
+        for (int s = 0; s + step < l->shards; s += 2 * step)
+            vec_add(l->gradients[s].values + offset,
+                    l->gradients[s + step].values + offset, n);
+}
+
+/* Whether any shard has touched this row of a table. */
+static bool row_touched(const struct learner *l, int param, int row)
+{
+    for (int s = 0; s < l->shards; s++)
+        if (l->gradients[s].touched[param][row])
+            return true;
+    return false;
+}
+
+/* Calls fn for the runs of floats in a stretch that have a gradient. */
+typedef double run_fn(struct job *job, size_t offset, size_t n);
+
+static double each_run(struct job *job, int number, run_fn *fn)
+{
+    const struct learner *l = job->l;
+    const struct stretch *s = &l->stretch[number];
+    const struct param *p = &l->model->params.list[s->param];
+    size_t cols = (size_t)p->cols;
+    if (!p->table)
+        return fn(job, p->offset + (size_t)s->first * cols,
+                  (size_t)s->rows * cols);
+    double sum = 0;
+    for (int r = s->first; r < s->first + s->rows; r++)
+        if (row_touched(l, s->param, r))
+            sum += fn(job, p->offset + (size_t)r * cols, cols);
+    return sum;
+}
+
+static double reduce_run(struct job *job, size_t offset, size_t n)
+{
+    add_shards(job->l, offset, n);
+    return vec_square_sum(job->l->gradients[0].values + offset, n);
+}
+
+static void reduce_stretch(void *arg, int number, int worker)
+{
+    struct job *job = arg;
+    (void)worker;
+    job->l->square_sum[number] = each_run(job, number, reduce_run);
+}
+
+static double update_run(struct job *job, size_t offset, size_t n)
+{
+    struct learner *l = job->l;
+    float *s0 = l->slot[0] ? l->slot[0] + offset : NULL;
+    float *s1 = l->slot[1] ? l->slot[1] + offset : NULL;
+    l->optimizer->apply(&job->update, n, l->model->params.values + offset,
+                        l->gradients[0].values + offset, s0, s1);
+    for (int s = 0; s < l->shards; s++)
+        vec_zero(l->gradients[s].values + offset, n);
+    return 0;
+}
+
+/* average += share (w - average) */
+KERNEL static void mix_average(float *restrict average,
+                               const float *restrict w, float share, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        average[i] = fma32(share, w[i] - average[i], average[i]);
+}
+
+static void update_stretch(void *arg, int number, int worker)
+{
+    struct job *job = arg;
+    struct learner *l = job->l;
+    const struct stretch *s = &l->stretch[number];
+    const struct param *p = &l->model->params.list[s->param];
+    (void)worker;
+    each_run(job, number, update_run);
+    if (p->table)
+        for (int k = 0; k < l->shards; k++)
+            memset(l->gradients[k].touched[s->param] + s->first, 0,
+                   (size_t)s->rows);
+    size_t offset = p->offset + (size_t)s->first * (size_t)p->cols;
+    if (l->average)
+        mix_average(l->average + offset, l->model->params.values + offset,
+                    job->average, (size_t)s->rows * (size_t)p->cols);
+}
+
+/* Gradients that are not wanted after all. */
+static void drop_gradients(struct learner *l)
+{
+    const struct params *p = &l->model->params;
+    for (int s = 0; s < l->shards; s++) {
+        vec_zero(l->gradients[s].values, p->size);
+        for (int i = 0; i < p->count; i++)
+            if (p->list[i].table)
+                memset(l->gradients[s].touched[i], 0,
+                       (size_t)p->list[i].rows);
+    }
+}
+
+static void sum_shards(const struct job *job, struct update_result *out)
+{
+    memset(out, 0, sizeof(*out));
+    for (int s = 0; s < job->l->shards; s++) {
+        out->loss.smoothed += job->shard[s].loss.smoothed;
+        out->loss.nll += job->shard[s].loss.nll;
+        out->sentences += job->shard[s].sentences;
+        out->source_tokens += job->shard[s].source_tokens;
+        out->target_tokens += job->shard[s].target_tokens;
+    }
+}
+
+static int check(const struct learner *l, uint64_t update, const char *what,
+                 double value)
+{
+    if (isfinite(value))
+        return 0;
+    return failure("update %llu: the %s is %s; nothing was saved over the "
+                   "last good checkpoint; a smaller training.learning_rate "
+                   "(now %g) or training.clip_norm helps",
+                   (unsigned long long)update, what,
+                   isnan(value) ? "not a number" : "infinite",
+                   l->cfg->training.learning_rate);
+}
+
+/* What the summed loss is divided by, known before the first product. */
+static float loss_scale(const struct learner *l,
+                        const struct batches *batches, size_t i)
+{
+    bool sentences = strcmp(l->cfg->training.normalization, "sentences") == 0;
+    double n = sentences ? batches_sentences(batches, i)
+                         : (double)batches_target_tokens(batches, i);
+    return (float)(1.0 / n);
+}
+
+/* Share of the new weights in the average: early ones count for little. */
+static float average_share(const struct learner *l, uint64_t update)
+{
+    double decay = l->cfg->training.average;
+    double ramp = ((double)update + 1) / ((double)update + 10);
+    return (float)(1 - (decay < ramp ? decay : ramp));
+}
+
+int learner_update(struct learner *l, const struct batches *batches, size_t i,
+                   uint64_t update, double rate, struct update_result *result)
+{
+    struct shard_result shard[64];
+    struct job job = { .l = l, .batches = batches, .batch = i,
+                       .number = update, .shard = shard,
+                       .scale = loss_scale(l, batches, i),
+                       .average = average_share(l, update) };
+    workers_run(l->workers, l->shards, run_shard, &job);
+    sum_shards(&job, result);
+    workers_run(l->workers, l->stretches, reduce_stretch, &job);
+    double sum = 0;
+    for (int s = 0; s < l->stretches; s++)
+        sum += l->square_sum[s];
+    result->gradient_norm = sqrt(sum);
+    if (check(l, update, "loss", result->loss.nll) < 0 ||
+        check(l, update, "norm of the gradient", result->gradient_norm) < 0) {
+        drop_gradients(l);
+        return -1;
+    }
+    job.update = optimizer_update(l->cfg, (double)update, rate);
+    double clip = l->cfg->training.clip_norm;
+    if (clip > 0 && result->gradient_norm > clip)
+        job.update.gradient = (float)(clip / result->gradient_norm);
+    workers_run(l->workers, l->stretches, update_stretch, &job);
+    return 0;
+}
+
+void learner_swap_average(struct learner *l)
+{
+    if (l->average) {
+        float *swap = l->average;
+        l->average = l->model->params.values;
+        l->model->params.values = swap;
+    }
+    model_prepare(l->model);
+}
+
+size_t learner_bytes(const struct learner *l)
+{
+    size_t blocks = 1 + (size_t)l->optimizer->slots + (size_t)l->shards +
+                    (l->average != NULL);
+    size_t sum = blocks * l->model->params.size * sizeof(float);
+    for (int w = 0; w < workers_count(l->workers); w++)
+        sum += arena_peak(&l->graph[w].arena);
+    return sum;
+}
