@@ -7,7 +7,7 @@
 # To add a source, a command or a test, add the file: nothing here names them.
 #   src/LAYER/NAME.c          goes into the library
 #   src/cli/attn_NAME.c       becomes the program attn-NAME
-#   src/attention/score_X.c   becomes a line X(X) in generated/scores.inc
+#   src/attention/score_X.c   becomes a row of its table (TABLES, below)
 #   tests/unit/test_NAME.c    becomes a unit test (cmocka, TAP)
 #   tests/cli/NAME.t          is a test of the programs (any script, TAP)
 #   tests/long/NAME.t         the same, run by `make test-long` only

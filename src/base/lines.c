@@ -51,7 +51,7 @@ int lines_open(struct lines *in, const char *path)
     if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
         if (!is_stdin)
             close(fd);
-        return error("%s: is a folder, give a file", path);
+        return error("%s: is a folder, give a file", is_stdin ? "stdin" : path);
     }
     in->file = fd + 1;
     in->limit = LINES_LIMIT;

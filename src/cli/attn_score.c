@@ -123,15 +123,16 @@ static int print_summary(const struct corpus *c, const double *nll,
     return 0;
 }
 
+/* `normalize` in single precision, as search has it: the same numbers. */
 static int print_pairs(const struct corpus *c, const double *nll,
-                       double normalize)
+                       float normalize)
 {
     for (size_t i = 0; i < c->pairs; i++) {
         int length[2];
         lengths(c, i, length);
         bool blank = length[0] == 1 && length[1] == 1;
         printf("%.9g\n",
-               blank ? 0.0 : -nll[i] / pow((double)length[1], normalize));
+               blank ? 0.0 : -nll[i] / pow(length[1], (double)normalize));
     }
     return 0;
 }
@@ -255,7 +256,7 @@ static int run(const struct options *o)
         double *nll = ARRAY_ZERO(nll, c.pairs);
         score(o, &f, &c, nll);
         got = o->summary ? print_summary(&c, nll, o->summary)
-                         : print_pairs(&c, nll, o->normalize);
+                         : print_pairs(&c, nll, (float)o->normalize);
         free(nll);
     }
     corpus_release(&c);

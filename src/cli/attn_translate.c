@@ -147,7 +147,7 @@ static int read_options(struct options *o, int argc, char **argv)
 }
 
 /* What the command line leaves open, the model's configuration says. */
-static void settle(const struct options *o, const struct config *cfg,
+static int settle(const struct options *o, const struct config *cfg,
                    struct translator_config *to)
 {
     *to = (struct translator_config){
@@ -170,7 +170,10 @@ static void settle(const struct options *o, const struct config *cfg,
         .alignment_eos = o->eos,
     };
     if (to->n_best > to->beam.size)
-        to->beam.size = to->n_best;
+        return error("--n-best: %d hypotheses cannot come from a beam of %d; "
+                     "give --beam-size %d", to->n_best, to->beam.size,
+                     to->n_best);
+    return 0;
 }
 
 /* The alignment file: stdout for "-", else whole or not at all. */
@@ -204,8 +207,7 @@ static int translate(const struct options *o, const struct model_file *f,
     struct translator_config config;
     struct atomic_file file = { 0 };
     struct lines in = { 0 };
-    settle(o, &f->config, &config);
-    if (lines_open(&in, o->input) < 0)
+    if (settle(o, &f->config, &config) < 0 || lines_open(&in, o->input) < 0)
         return -1;
     int got = open_alignment(o, &file, &config);
     if (got == 0) {

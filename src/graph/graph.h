@@ -56,6 +56,8 @@ struct node {
     struct node *previous;          /* on the tape */
     struct product *products;       /* of a leaf: weight gradients to come */
     unsigned char *touched;         /* of a table: rows with a gradient */
+    int uses;                       /* of a weight: products so far */
+    float *turned;                  // [cols,rows] of a weight, or NULL
 };
 
 /* A note on a weight: its gradient gets x^T dy. */

@@ -51,19 +51,26 @@ KERNEL static void additive_back(int A, float de, const float *restrict q,
     }
 }
 
+static float *gradient_or(const struct node *x, int row, float *sink)
+{
+    return x->grad ? node_grad_row(x, row) : sink;
+}
+
 static void additive_backward(struct graph *g, struct node *y)
 {
-    (void)g;
     const struct ragged *over = y->extra;
     struct node *q = y->in[0], *k = y->in[1], *v = y->in[2];
+    size_t A = (size_t)q->cols;
+    float *sink = arena_array(&g->arena, 3 * A, sizeof(*sink));
     for (int i = 0; i < y->rows; i++)
         for (int j = 0; j < over->length[i]; j++) {
             float de = node_grad_row(y, i)[j];
             int row = over->start[i] + j;
             if (de != 0)
                 additive_back(q->cols, de, node_row(q, i), node_row(k, row),
-                              v->value, node_grad_row(q, i),
-                              node_grad_row(k, row), v->grad);
+                              v->value, gradient_or(q, i, sink),
+                              gradient_or(k, row, sink + A),
+                              gradient_or(v, 0, sink + 2 * A));
         }
 }
 

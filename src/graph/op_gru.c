@@ -52,13 +52,13 @@ static void gru_backward(struct graph *g, struct node *y)
     struct node *gx = y->in[0], *gh = y->in[1], *h = y->in[2];
     const float *gates = y->extra;
     int H = y->cols;
-    float *sink = arena_alloc(&g->arena, 3 * (size_t)H * sizeof(*sink));
+    float *sink = arena_array(&g->arena, 7 * (size_t)H, sizeof(*sink));
     for (int i = 0; i < y->rows; i++)
         gates_row_back(H, node_grad_row(y, i), gates + 3 * (size_t)i * H,
                        node_row(gh, i), node_row(h, i),
                        gx->grad ? node_grad_row(gx, i) : sink,
-                       node_grad_row(gh, i),
-                       h->grad ? node_grad_row(h, i) : sink);
+                       gh->grad ? node_grad_row(gh, i) : sink + 3 * H,
+                       h->grad ? node_grad_row(h, i) : sink + 6 * H);
 }
 
 struct node *gru_gates(struct graph *g, struct node *gx, struct node *gh,

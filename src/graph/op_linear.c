@@ -30,12 +30,35 @@ static void bias_gradient(struct node *b, const struct node *y)
         vec_add(b->grad, node_grad_row(y, i), (size_t)y->cols);
 }
 
+/* Few rows against a transposed weight are slow. A weight that many steps of
+ * a recurrence use is turned once instead. */
+static bool worth_turning(const struct node *x, const struct node *w)
+{
+    return is_leaf(w) && w->uses >= 6 && x->rows < 192;
+}
+
+/* dx += dy w^T */
+static void input_gradient(struct graph *g, struct node *x, struct node *w,
+                           const struct node *y)
+{
+    if (!x->grad)
+        return;
+    if (!worth_turning(x, w)) {
+        gemm_nt(x->rows, x->cols, y->cols, y->grad, w->value, true, x->grad);
+        return;
+    }
+    if (!w->turned) {
+        w->turned = arena_alloc(&g->arena, node_size(w) * sizeof(float));
+        vec_transpose(w->turned, w->value, w->rows, w->cols);
+    }
+    gemm_nn(x->rows, x->cols, y->cols, y->grad, w->turned, true, x->grad);
+}
+
 /* dx += dy w^T; dw += x^T dy; db += sum dy */
 static void linear_backward(struct graph *g, struct node *y)
 {
     struct node *x = y->in[0], *w = y->in[1], *b = y->in[2];
-    if (x->grad)
-        gemm_nt(x->rows, x->cols, y->cols, y->grad, w->value, true, x->grad);
+    input_gradient(g, x, w, y);
     weight_gradient(g, w, x, y);
     bias_gradient(b, y);
 }
@@ -46,9 +69,10 @@ static void start_with_bias(struct node *y, const struct node *b)
         vec_copy(node_row(y, i), b->value, (size_t)y->cols);
 }
 
-static void forward(struct graph *g, const struct node *x,
-                    const struct node *w, bool add_to, float *y)
+static void forward(struct graph *g, const struct node *x, struct node *w,
+                    bool add_to, float *y)
 {
+    w->uses++;
     if (g->training)
         gemm_nn(x->rows, w->cols, x->cols, x->value, w->value, add_to, y);
     else
@@ -72,8 +96,7 @@ struct node *linear(struct graph *g, struct node *x, struct node *w,
 static void into_backward(struct graph *g, struct node *y)
 {
     struct node *x = y->in[0], *w = y->in[1];
-    if (x->grad)
-        gemm_nt(x->rows, x->cols, y->cols, y->grad, w->value, true, x->grad);
+    input_gradient(g, x, w, y);
     weight_gradient(g, w, x, y);
 }
 

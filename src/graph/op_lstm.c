@@ -58,10 +58,12 @@ typedef void row_back_fn(int H, const float *restrict dy,
 static void rows_back(struct graph *g, struct node *y, row_back_fn *row_back)
 {
     struct node *a = y->in[0], *c = y->in[1];
-    float *sink = arena_alloc(&g->arena, (size_t)y->cols * sizeof(*sink));
+    int H = y->cols;
+    float *sink = arena_array(&g->arena, 5 * (size_t)H, sizeof(*sink));
     for (int i = 0; i < y->rows; i++)
-        row_back(y->cols, node_grad_row(y, i), node_row(a, i), node_row(c, i),
-                 node_grad_row(a, i), c->grad ? node_grad_row(c, i) : sink);
+        row_back(H, node_grad_row(y, i), node_row(a, i), node_row(c, i),
+                 a->grad ? node_grad_row(a, i) : sink,
+                 c->grad ? node_grad_row(c, i) : sink + 4 * H);
 }
 
 static void cell_backward(struct graph *g, struct node *y)

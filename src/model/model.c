@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "model/family.h"
 #include "nn/choice.h"
+#include "tensor/vec.h"
 
 extern const struct model_family family_seq2seq;
 
@@ -68,9 +69,7 @@ void model_prepare(struct model *m)
     size_t V = (size_t)table->rows, R = (size_t)table->cols;
     if (!m->output)
         m->output = xaligned(array_bytes(V * R, sizeof(float)));
-    for (size_t v = 0; v < V; v++)
-        for (size_t r = 0; r < R; r++)
-            m->output[r * V + v] = from[v * R + r];
+    vec_transpose(m->output, from, table->rows, table->cols);
 }
 
 void model_bind(const struct model *m, struct gradients *grads,

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/report.h"
 #include "model/model.h"
+#include "tensor/vec.h"
 
 /* Most bytes of config.yaml and progress.yaml, and of a vocabulary. */
 #define TEXT_LIMIT ((size_t)1 << 20)
@@ -55,14 +56,14 @@ int model_file_put_params(struct npz_writer *w, const struct params *p,
     return 0;
 }
 
-static int check_finite(const struct param *p, const float *values)
+static int check_finite(const struct npz_reader *r, const char *name,
+                        const struct param *p, const float *values)
 {
     size_t n = (size_t)p->rows * (size_t)p->cols;
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(values[i]))
-            return error("model file: '%s' holds a number that is not finite",
-                         p->name);
-    return 0;
+    if (isfinite(vec_square_sum(values, n)))
+        return 0;
+    return error("%s: '%s' holds a number that is not finite", npz_path(r),
+                 name);
 }
 
 int model_file_get_params(struct npz_reader *r, const struct params *p,
@@ -73,8 +74,10 @@ int model_file_get_params(struct npz_reader *r, const struct params *p,
         int dims[2], ndim = shape(one, dims);
         char *name = xasprintf("%s%s", prefix, one->name);
         int got = npz_get_array(r, name, values + one->offset, ndim, dims);
+        if (got == 0)
+            got = check_finite(r, name, one, values + one->offset);
         free(name);
-        if (got < 0 || check_finite(one, values + one->offset) < 0)
+        if (got < 0)
             return -1;
     }
     return 0;
@@ -119,8 +122,9 @@ static int check_shapes(struct npz_reader *r, const struct params *p)
             return -1;
         if (got != ndim || have[0] != dims[0] ||
             (ndim == 2 && have[1] != dims[1]))
-            return error("model file: '%s' has not the shape that its "
-                         "configuration gives", p->list[i].name);
+            return error("%s: '%s' has not the shape that the file's "
+                         "configuration gives", npz_path(r),
+                         p->list[i].name);
     }
     return 0;
 }

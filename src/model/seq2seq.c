@@ -80,6 +80,16 @@ static struct node *view_or_null(struct graph *g, struct node *x, int first,
     return x ? graph_view(g, x, first, rows) : NULL;
 }
 
+/* States have a row for each sentence, in the order of the batch: the ranks
+ * of the packing must be in that order, too. */
+static bool is_sorted(const struct packing *pack)
+{
+    for (int b = 0; b < pack->sentences; b++)
+        if (pack->order[b] != b)
+            return false;
+    return true;
+}
+
 /* The first n rows: the sentences that are longer than this step. */
 static void shrink(struct graph *g, struct decoder_state *state, int n)
 {
@@ -161,6 +171,7 @@ static struct loss loss(const struct model *m, struct graph *g,
 
     encode(m, g, &batch->source, &memory);
     packing_make(&pack, &g->arena, &batch->target);
+    assert(is_sorted(&pack));
     shift(&g->arena, &batch->target, &pack, &before, &gold);
     decoder_inputs(d, g, before, pack.tokens, &inputs);
     if (trace) {

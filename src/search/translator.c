@@ -15,6 +15,8 @@
 /* A window holds this many batches for each thread. */
 enum { WINDOW_BATCHES = 16 };
 
+enum { UNENDED_WARNINGS = 5 };
+
 /* An input line; its words point into text. */
 struct input {
     long number;                    /* of the line, from 1 */
@@ -217,6 +219,21 @@ static void print_alignments(const struct translator *t, struct input *in,
     free(source);
 }
 
+/* The first ones by their lines, the others by their number at the end. */
+static void warn_unended(struct translator *t, const struct input *in,
+                         const struct hypothesis *h)
+{
+    if (++t->counts.unended <= UNENDED_WARNINGS)
+        warn("line %ld: no end of the translation was found within %d words; "
+             "it stops there (--max-length-factor)", in->number, h->len);
+}
+
+static void warn_all_unended(const struct translator *t)
+{
+    if (t->counts.unended > UNENDED_WARNINGS)
+        warn("%ld translations in all have no end", t->counts.unended);
+}
+
 static void print_results(struct translator *t, FILE *out)
 {
     for (int i = 0; i < t->filled; i++) {
@@ -230,6 +247,8 @@ static void print_results(struct translator *t, FILE *out)
         }
         if (t->config.alignment)
             print_alignments(t, &t->input[i], r);
+        if (r->count > 0 && !r->best[0].ended)
+            warn_unended(t, &t->input[i], &r->best[0]);
         t->counts.lines++;
         t->counts.words_in += t->input[i].words;
         t->counts.words_out += r->count > 0 ? r->best[0].len : 0;
@@ -262,6 +281,7 @@ int translator_run(struct translator *t, struct lines *in, FILE *out)
         progress_show(&progress, "%ld lines translated", t->counts.lines);
     } while (got > 0 && !ferror(out));
     progress_end(&progress);
+    warn_all_unended(t);
     return got < 0 ? -1 : 0;
 }
 

@@ -33,6 +33,7 @@ struct translator_config {
 
 struct translator_counts {
     long lines, words_in, words_out;
+    long unended;                   /* stopped by the limit, without </s> */
     double seconds;                 /* of searching */
     size_t peak;                    /* bytes of the searches' memory */
 };

@@ -4,12 +4,14 @@
  * here and the processor picks at start-up. Its bits do not depend on the
  * choice, nor on where in a row an element stands: contraction is off, a fused
  * multiply-add is written out (fma32), and sums run over sixteen fixed lanes.
+ * A KERNEL is static, with a name of its own in the program: clang's clones
+ * cannot be called from another file, and share their resolvers' names.
  *
  * approx_exp, approx_tanh and approx_sigmoid are branch-free, so that loops
  * over them become vector code. Their errors against double precision, checked
  * in tests/unit/test_vec.c:
  *   approx_exp      relative 3e-7 in [-87, 88], clamped outside
- *   approx_tanh     relative 1e-6 (absolute 3e-7)
+ *   approx_tanh     relative 1e-6 from 1e-30 up, absolute 3e-7
  *   approx_sigmoid  absolute 2e-7
  * What is not a number stays so. */
 #ifndef ATTN_TENSOR_KERNEL_H
@@ -27,12 +29,14 @@
 #endif
 #endif
 
-#if defined(__x86_64__) && defined(__linux__) && !defined(ATTN_SANITIZED)
+#if !defined(__x86_64__) || !defined(__linux__) || defined(ATTN_SANITIZED)
+#define KERNEL
+#elif defined(__clang__)
+#define KERNEL __attribute__((target_clones("avx512f", "fma", "default")))
+#else
 #define KERNEL                                                      \
     __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", \
                                  "default")))
-#else
-#define KERNEL
 #endif
 
 #define INLINE static inline __attribute__((always_inline, unused))

@@ -93,6 +93,9 @@ int npz_shape(struct npz_reader *r, const char *name, int dims[NPZ_DIMS]);
  * name starts with ignore_prefix excepted (NULL: none). */
 int npz_finish(const struct npz_reader *r, const char *ignore_prefix);
 
+/* The path it was opened by, for messages; borrowed. */
+const char *npz_path(const struct npz_reader *r);
+
 /* Closes the file and frees r, which may be NULL. */
 void npz_close(struct npz_reader *r);
 

@@ -464,3 +464,8 @@ int npz_finish(const struct npz_reader *r, const char *ignore_prefix)
     }
     return 0;
 }
+
+const char *npz_path(const struct npz_reader *r)
+{
+    return r->path;
+}

@@ -15,54 +15,97 @@ void vec_copy(float *y, const float *x, size_t n)
         memcpy(y, x, n * sizeof(*y));
 }
 
-KERNEL void vec_add(float *restrict y, const float *restrict x, size_t n)
+KERNEL static void add_kernel(float *restrict y, const float *restrict x,
+                              size_t n)
 {
     for (size_t i = 0; i < n; i++)
         y[i] += x[i];
 }
 
-KERNEL void vec_axpy(float *restrict y, float a, const float *restrict x,
-                     size_t n)
+void vec_add(float *y, const float *x, size_t n)
+{
+    add_kernel(y, x, n);
+}
+
+KERNEL static void axpy_kernel(float *restrict y, float a,
+                               const float *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         y[i] = fma32(a, x[i], y[i]);
 }
 
-KERNEL void vec_scale(float *y, float a, size_t n)
+void vec_axpy(float *y, float a, const float *x, size_t n)
+{
+    axpy_kernel(y, a, x, n);
+}
+
+KERNEL static void scale_kernel(float *y, float a, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         y[i] *= a;
 }
 
-KERNEL void vec_tanh(float *restrict y, const float *restrict x, size_t n)
+void vec_scale(float *y, float a, size_t n)
+{
+    scale_kernel(y, a, n);
+}
+
+KERNEL static void tanh_kernel(float *restrict y, const float *restrict x,
+                               size_t n)
 {
     for (size_t i = 0; i < n; i++)
         y[i] = approx_tanh(x[i]);
 }
 
-KERNEL void vec_sigmoid(float *restrict y, const float *restrict x, size_t n)
+void vec_tanh(float *y, const float *x, size_t n)
+{
+    tanh_kernel(y, x, n);
+}
+
+KERNEL static void sigmoid_kernel(float *restrict y, const float *restrict x,
+                                  size_t n)
 {
     for (size_t i = 0; i < n; i++)
         y[i] = approx_sigmoid(x[i]);
 }
 
-KERNEL void vec_affine(float *y, float a, float b, size_t n)
+void vec_sigmoid(float *y, const float *x, size_t n)
+{
+    sigmoid_kernel(y, x, n);
+}
+
+KERNEL static void affine_kernel(float *y, float a, float b, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         y[i] = fma32(a, y[i], b);
 }
 
-KERNEL float vec_sum(const float *x, int n)
+void vec_affine(float *y, float a, float b, size_t n)
+{
+    affine_kernel(y, a, b, n);
+}
+
+KERNEL static float sum_kernel(const float *x, int n)
 {
     return inline_sum(x, n);
 }
 
-KERNEL float vec_dot(const float *a, const float *b, int n)
+float vec_sum(const float *x, int n)
+{
+    return sum_kernel(x, n);
+}
+
+KERNEL static float dot_kernel(const float *a, const float *b, int n)
 {
     return inline_dot(a, b, n);
 }
 
-KERNEL float vec_max(const float *x, int n)
+float vec_dot(const float *a, const float *b, int n)
+{
+    return dot_kernel(a, b, n);
+}
+
+KERNEL static float max_kernel(const float *x, int n)
 {
     float best[LANES];
     for (int l = 0; l < LANES; l++)
@@ -78,9 +121,34 @@ KERNEL float vec_max(const float *x, int n)
     return best[0];
 }
 
-KERNEL double vec_square_sum(const float *x, size_t n)
+float vec_max(const float *x, int n)
 {
-    double sum[8] = {0};
+    return max_kernel(x, n);
+}
+
+/* In squares that fit the first cache. */
+KERNEL static void transpose_kernel(float *restrict y, const float *restrict x,
+                                    int rows, int cols)
+{
+    enum { SIDE = 16 };
+    for (int i0 = 0; i0 < rows; i0 += SIDE)
+        for (int j0 = 0; j0 < cols; j0 += SIDE) {
+            int i1 = i0 + SIDE < rows ? i0 + SIDE : rows;
+            int j1 = j0 + SIDE < cols ? j0 + SIDE : cols;
+            for (int j = j0; j < j1; j++)
+                for (int i = i0; i < i1; i++)
+                    y[(size_t)j * rows + i] = x[(size_t)i * cols + j];
+        }
+}
+
+void vec_transpose(float *y, const float *x, int rows, int cols)
+{
+    transpose_kernel(y, x, rows, cols);
+}
+
+KERNEL static double square_sum_kernel(const float *x, size_t n)
+{
+    double sum[8] = { 0 };
     size_t i = 0;
     for (; i + 8 <= n; i += 8)
         for (int l = 0; l < 8; l++)
@@ -91,9 +159,19 @@ KERNEL double vec_square_sum(const float *x, size_t n)
            ((sum[2] + sum[6]) + (sum[3] + sum[7]));
 }
 
-KERNEL float vec_exp_sum(float *y, const float *x, float shift, int n)
+double vec_square_sum(const float *x, size_t n)
+{
+    return square_sum_kernel(x, n);
+}
+
+KERNEL static float exp_sum_kernel(float *y, const float *x, float shift, int n)
 {
     for (int i = 0; i < n; i++)
         y[i] = approx_exp(x[i] - shift);
     return inline_sum(y, n);
+}
+
+float vec_exp_sum(float *y, const float *x, float shift, int n)
+{
+    return exp_sum_kernel(y, x, shift, n);
 }

@@ -18,6 +18,9 @@ float vec_sum(const float *x, int n);
 float vec_dot(const float *a, const float *b, int n);
 float vec_max(const float *x, int n);                        /* n >= 1 */
 
+/* y[cols,rows] = x[rows,cols]^T */
+void vec_transpose(float *y, const float *x, int rows, int cols);
+
 /* Sum of squares in double; the order of the additions is fixed. */
 double vec_square_sum(const float *x, size_t n);
 

@@ -297,6 +297,13 @@ int learner_update(struct learner *l, const struct batches *batches, size_t i,
     return 0;
 }
 
+int learner_check_weights(const struct learner *l, uint64_t update)
+{
+    const struct params *p = &l->model->params;
+    return check(l, update, "weights' sum of squares",
+                 vec_square_sum(p->values, p->size));
+}
+
 void learner_swap_average(struct learner *l)
 {
     if (l->average) {

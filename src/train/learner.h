@@ -56,6 +56,10 @@ int learner_update(struct learner *l, const struct batches *batches, size_t i,
                    uint64_t update, double rate,
                    struct update_result *result);
 
+/* 0 when all weights are finite, else -1 after reporting: then nothing may be
+ * saved. */
+int learner_check_weights(const struct learner *l, uint64_t update);
+
 /* Puts the average in the place of the weights, or back; prepares the model. */
 void learner_swap_average(struct learner *l);
 

@@ -4,9 +4,9 @@
 #include "tensor/kernel.h"
 #include "train/optimizer.h"
 
-KERNEL static void apply(const struct update *u, size_t n, float *restrict w,
-                         const float *restrict g, float *restrict m,
-                         float *restrict v)
+KERNEL static void apply_adam(const struct update *u, size_t n,
+                              float *restrict w, const float *restrict g,
+                              float *restrict m, float *restrict v)
 {
     float rate = u->rate / u->correction1, factor = u->gradient;
     float b1 = u->beta1, b2 = u->beta2, epsilon = u->epsilon;
@@ -19,4 +19,4 @@ KERNEL static void apply(const struct update *u, size_t n, float *restrict w,
     }
 }
 
-const struct optimizer optimizer_adam = { "adam", 2, { "m", "v" }, apply };
+const struct optimizer optimizer_adam = { "adam", 2, { "m", "v" }, apply_adam };

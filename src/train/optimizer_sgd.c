@@ -2,9 +2,9 @@
 #include "tensor/kernel.h"
 #include "train/optimizer.h"
 
-KERNEL static void apply(const struct update *u, size_t n, float *restrict w,
-                         const float *restrict g, float *restrict m,
-                         float *restrict unused)
+KERNEL static void apply_sgd(const struct update *u, size_t n,
+                             float *restrict w, const float *restrict g,
+                             float *restrict m, float *restrict unused)
 {
     (void)unused;
     for (size_t i = 0; i < n; i++) {
@@ -13,4 +13,4 @@ KERNEL static void apply(const struct update *u, size_t n, float *restrict w,
     }
 }
 
-const struct optimizer optimizer_sgd = { "sgd", 1, { "momentum" }, apply };
+const struct optimizer optimizer_sgd = { "sgd", 1, { "momentum" }, apply_sgd };

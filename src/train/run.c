@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/atomic_file.h"
+#include "base/lines.h"
 #include "base/report.h"
 #include "config/config.h"
 #include "model/model_file.h"
@@ -75,6 +76,8 @@ static int make_vocab(struct vocab *v, const struct config *cfg,
 {
     if (file[0])
         return vocab_load(v, file);
+    if (lines_rereadable(text) < 0) /* the corpus reads it again */
+        return -1;
     return vocab_build(v, &text, 1, size, cfg->data.min_frequency);
 }
 
@@ -322,6 +325,8 @@ static void add_block(struct saver_file *f, const char *prefix,
 int run_save_checkpoint(struct run *r)
 {
     const struct learner *l = &r->learner;
+    if (learner_check_weights(l, r->position.update) < 0)
+        return -1;
     struct saver_file f = { .path = path_in(r->cfg, "checkpoint.npz") };
     char prefix[64];
     fill_texts(r, &f.texts);
@@ -336,6 +341,8 @@ int run_save_checkpoint(struct run *r)
 int run_save_best(struct run *r)
 {
     const struct learner *l = &r->learner;
+    if (learner_check_weights(l, r->position.update) < 0)
+        return -1;
     struct saver_file f = { .path = path_in(r->cfg, "best.npz") };
     fill_texts(r, &f.texts);
     add_block(&f, "", l->average ? l->average : r->model->params.values);

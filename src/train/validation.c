@@ -80,7 +80,9 @@ int validation_init(struct validation *v, const struct config *cfg,
                                      : "data.valid_source",
                             "a validation text has two sides, but this one "
                             "is not set");
-    if (corpus_read(&v->corpus, cfg->data.valid_source,
+    if (lines_rereadable(cfg->data.valid_source) < 0 ||
+        lines_rereadable(cfg->data.valid_target) < 0 ||
+        corpus_read(&v->corpus, cfg->data.valid_source,
                     cfg->data.valid_target, source, target, 0) < 0 ||
         read_references(v) < 0)
         return -1;

@@ -20,7 +20,7 @@ export LC_ALL=C
 TESTS=$(cd "$(dirname "$0")/.." && pwd)
 ROOT=$(dirname "$TESTS")
 PYTHON=${PYTHON:-$("$ROOT/scripts/find-python" 2>/dev/null)}
-PATIENCE=${PATIENCE:-60}
+PATIENCE=${PATIENCE:-180}
 [ -z "${ATTN_BIN:-}" ] || PATH=$ATTN_BIN:$PATH
 export TESTS ROOT PYTHON PATIENCE PATH
 
@@ -227,6 +227,24 @@ validation: {every: 10}
 END
 }
 
+# A model that copies lines of up to 6 words out of w1 … w6, copy/best.npz.
+copy_model() {
+    words 2000 1 >copy.txt
+    words 100 2 >copy.valid
+    cat >copy.yaml <<'END'
+data:
+  source: copy.txt
+  target: copy.txt
+  valid_source: copy.valid
+  valid_target: copy.valid
+model: {path: copy, embedding: 16}
+encoder: {hidden: 24}
+decoder: {hidden: 24}
+training: {batch_size: 32, epochs: 12, learning_rate: 0.01}
+END
+    quietly attn-train copy.yaml
+}
+
 # quietly COMMAND...: what a test needs before it can check anything.
 quietly() {
     run "$@"
@@ -241,4 +259,15 @@ member() {
     "$PYTHON" -c '
 import sys, zipfile
 sys.stdout.buffer.write(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2]))' "$1" "$2"
+}
+
+# same_but_config FILE FILE DESCRIPTION: model files that differ in their
+# configuration at the most.
+same_but_config() {
+    ok "$3" "$PYTHON" -c '
+import sys, zipfile
+a, b = (zipfile.ZipFile(p) for p in sys.argv[1:])
+assert a.namelist() == b.namelist()
+for name in a.namelist():
+    assert name == "config.yaml" or a.read(name) == b.read(name), name' "$1" "$2"
 }

@@ -136,6 +136,7 @@ quietly attn-train long.yaml --model.path whole
 
 # start OPTION...: in the background, in $program.
 start() {
+    : >err
     attn-train long.yaml "$@" >out 2>err &
     program=$!
 }

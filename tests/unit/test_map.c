@@ -118,7 +118,7 @@ static void test_against_a_list(void **state)
 static void test_hash_spreads(void **state)
 {
     static unsigned char seen[1 << 16];
-    char word[8];
+    char word[16];
     int clashes = 0;
     (void)state;
     for (int i = 0; i < 10000; i++) {

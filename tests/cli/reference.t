@@ -1,0 +1,115 @@
+#!/bin/sh
+# What a model gives a translation, computed once more with NumPy from the
+# equations, for every kind of model there is; to 1e-5 of the number.
+. "$(dirname "$0")/lib.sh"
+
+[ -n "$PYTHON" ] || {
+    echo '1..0 # SKIP no python3 with numpy'
+    exit 0
+}
+
+# Texts of different vocabularies, with words that one side does not know; blank
+# lines and long ones.
+words 24 5 5 9 >train.src
+words 24 6 7 5 >train.tgt
+{ words 5 7 9 11 && printf '\nw1 w2\n\n<s> w1 </s> <unk>\n' && words 1 8 1 && words 1 9 40; } >score.src
+{ words 5 8 7 7 && printf 'w1\n\n\nw1 <s> w2 </s>\n' && words 1 9 50 && words 1 3 1; } >score.tgt
+
+cat >small.yaml <<'END'
+data: {source: train.src, target: train.tgt}
+model: {embedding: 5}
+encoder: {hidden: 3}
+decoder: {hidden: 6}
+training:
+  batch_size: 8
+  updates: 3
+  learning_rate: 0.1
+  init_scale: 0.6
+  threads: 1
+END
+
+number=0
+# compare OPTION...: trains a model for three updates, scores the pairs with it.
+compare() {
+    number=$((number + 1))
+    run attn-train small.yaml --model.path "m$number" "$@"
+    if [ "$status" -ne 0 ]; then
+        tell >why
+        failed "training: $*"
+        return
+    fi
+    run attn-score -q -m "m$number/best.npz" score.src score.tgt
+    cp out "scores$number"
+    printf '%s\t%s\t%s\n' "$*" "m$number/best.npz" "scores$number" >>list
+}
+
+for cell in gru lstm rnn; do
+    for style in bahdanau luong; do
+        for bridge in dense mean copy zero; do
+            set -- --encoder.cell $cell --decoder.cell $cell \
+                --decoder.style $style --model.bridge $bridge
+            compare "$@" --attention.kind none
+            for score in additive dot general; do
+                for kind in global static; do
+                    compare "$@" --attention.score $score --attention.kind $kind
+                done
+            done
+        done
+    done
+done
+
+# Widths, layers, directions, and all that goes with them.
+stacked='--encoder.layers 2 --decoder.layers 2'
+residual="$stacked --encoder.residual true --decoder.residual true"
+while read -r options; do
+    # shellcheck disable=SC2086 # a list of options
+    compare $options
+done <<END
+--encoder.cell lstm --decoder.cell gru
+--encoder.cell rnn --decoder.cell lstm --model.bridge mean
+--encoder.bidirectional false --encoder.hidden 7
+--encoder.bidirectional false --encoder.hidden 6 --model.bridge copy --attention.score dot --decoder.style luong
+--encoder.bidirectional false --encoder.cell lstm --model.bridge zero --attention.kind static
+$stacked
+$stacked --model.bridge copy --encoder.cell lstm --decoder.cell lstm
+$stacked --decoder.style luong --attention.score general
+$stacked --decoder.layers 3 --decoder.cell lstm --attention.kind static
+$residual
+$residual --model.embedding 6 --decoder.style luong
+$residual --model.embedding 6 --encoder.cell lstm --decoder.cell lstm --encoder.layers 3
+$residual --encoder.bidirectional false --encoder.hidden 5 --attention.kind none
+--decoder.style luong --decoder.input_feeding false
+--decoder.style luong --decoder.input_feeding false --attention.kind none --decoder.cell lstm
+--decoder.style luong --decoder.readout_size 4
+--decoder.style luong --decoder.readout linear --decoder.input_feeding false --decoder.readout_size 9
+--decoder.readout linear --decoder.readout_size 11
+--attention.size 1
+--attention.size 17 --decoder.style luong
+--model.tied_embeddings target
+--model.tied_embeddings target --decoder.style luong --decoder.readout_size 5 --decoder.cell lstm
+--model.tied_embeddings target --model.embedding 6 --decoder.style luong --decoder.readout linear
+--model.tied_embeddings all --data.target train.src
+--model.tied_embeddings all --data.target train.src --model.embedding 6 --decoder.style luong
+--model.embedding 1 --encoder.hidden 1 --decoder.hidden 1
+--model.embedding 64 --encoder.hidden 50 --decoder.hidden 70
+--data.source_vocab_size 5 --data.target_vocab_size 4
+--training.average 0.9 --training.dropout 0.5 --training.label_smoothing 0.3
+--training.optimizer sgd --training.momentum 0.9
+END
+
+"$PYTHON" "$TESTS/reference.py" score.src score.tgt <list >compared 2>err
+is "$(wc -l <list)" "$(wc -l <compared)" 'every model is compared'
+[ -s err ] && sed 's/^/# /' err
+while read -r difference options; do
+    if awk "BEGIN { exit !($difference < 1e-5) }"; then
+        passed "$options"
+    else
+        echo "relative difference $difference" >why
+        failed "$options"
+    fi
+done <compared
+
+# The numbers must not be the same for all.
+ok 'models differ' test "$(cat scores* | sort -u | wc -l)" -gt $((number * 5))
+
+finish

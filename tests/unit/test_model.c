@@ -1,0 +1,918 @@
+/* Models: gradients of the whole loss for everything that can be configured,
+ * one step at a time against all at once, and results that do not depend on
+ * the batch. */
+#include "model/model.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "config/config.h"
+#include "corpus/vocab.h"
+#include "graph/gradcheck.h"
+#include "numbers.h"
+#include "scratch.h"
+
+/* --- what is built -------------------------------------------------------- */
+
+enum { WORDS = 11 };
+
+/* All that makes a difference to the shape of a model. */
+struct plan {
+    const struct cell *cell;
+    const struct score *score;
+    const struct align *kind;
+    const struct style *style;
+    const struct bridge_kind *bridge;
+    const char *tied, *readout;
+    int layers;
+    bool bidirectional, feeding, residual;
+    const char *smoothing, *dropout;
+    int hidden; /* even: of the decoder, and of the encoder's output */
+};
+
+static const char *describe(const struct plan *p)
+{
+    static char text[256];
+    snprintf(text, sizeof(text),
+             "%s %s %s %s %s tied:%s readout:%s layers:%d%s%s%s "
+             "smoothing:%s dropout:%s",
+             p->cell->name, p->score->name, p->kind->name, p->style->name,
+             p->bridge->name, p->tied, p->readout, p->layers,
+             p->bidirectional ? " bidirectional" : "",
+             p->feeding ? " feeding" : "", p->residual ? " residual" : "",
+             p->smoothing, p->dropout);
+    return text;
+}
+
+static void set(struct config *cfg, const char *key, const char *value)
+{
+    assert_int_equal(config_set(cfg, key, value), 0);
+}
+
+static void set_number(struct config *cfg, const char *key, int value)
+{
+    char text[16];
+    snprintf(text, sizeof(text), "%d", value);
+    set(cfg, key, text);
+}
+
+/* Widths differ where they may, so that no two can be taken for each other. */
+static void set_widths(struct config *cfg, const struct plan *p)
+{
+    bool tied = strcmp(p->tied, "none") != 0;
+    set_number(cfg, "model.embedding", p->hidden - (tied ? 1 : 2));
+    set_number(cfg, "encoder.hidden",
+               p->bidirectional ? p->hidden / 2 : p->hidden);
+    set_number(cfg, "decoder.hidden", p->hidden);
+    set_number(cfg, "decoder.readout_size", p->hidden - 1);
+    set_number(cfg, "attention.size", p->hidden + 1);
+    if (p->residual) /* then the first layer has one as well */
+        set_number(cfg, "model.embedding", p->hidden);
+    if (p->residual && tied)
+        set_number(cfg, "decoder.readout_size", p->hidden);
+}
+
+static void make_config(struct config *cfg, const struct plan *p)
+{
+    config_init(cfg);
+    set(cfg, "encoder.cell", p->cell->name);
+    set(cfg, "decoder.cell", p->cell->name);
+    set(cfg, "attention.score", p->score->name);
+    set(cfg, "attention.kind", p->kind->name);
+    set(cfg, "decoder.style", p->style->name);
+    set(cfg, "decoder.readout", p->readout);
+    set(cfg, "model.bridge", p->bridge->name);
+    set(cfg, "model.tied_embeddings", p->tied);
+    set_number(cfg, "encoder.layers", p->layers);
+    set_number(cfg, "decoder.layers", p->layers);
+    set(cfg, "encoder.bidirectional", p->bidirectional ? "true" : "false");
+    set(cfg, "decoder.input_feeding", p->feeding ? "true" : "false");
+    set(cfg, "encoder.residual", p->residual ? "true" : "false");
+    set(cfg, "decoder.residual", p->residual ? "true" : "false");
+    set(cfg, "training.label_smoothing", p->smoothing);
+    set(cfg, "training.dropout", p->dropout);
+    set(cfg, "training.word_dropout", p->dropout);
+    set_widths(cfg, p);
+}
+
+/* A model of random weights, biases included. */
+static struct model *make_model(const struct plan *p, float bound)
+{
+    struct config cfg;
+    make_config(&cfg, p);
+    struct model *m = model_new(&cfg, WORDS, WORDS);
+    config_release(&cfg);
+    if (!m)
+        fail_msg("refused: %s", describe(p));
+    numbers_fill(m->params.values, m->params.size, bound, 21);
+    return m;
+}
+
+/* --- plans ------------------------------------------------------------------ */
+
+static int table_size(const void *const *table)
+{
+    int n = 0;
+    while (table[n])
+        n++;
+    return n;
+}
+
+#define TABLE_SIZE(table) table_size((const void *const *)(table))
+
+static int bridge_count(void)
+{
+    int n = 0;
+    while (bridge_kinds[n].name)
+        n++;
+    return n;
+}
+
+/* The number of pairs of cell, score, kind and style. */
+static int plan_count(void)
+{
+    return TABLE_SIZE(cells) * TABLE_SIZE(scores) * TABLE_SIZE(aligns) *
+           TABLE_SIZE(styles);
+}
+
+/* Takes the last digit of a number of mixed base. */
+static int digit(int *number, int base)
+{
+    int last = *number % base;
+    *number /= base;
+    return last;
+}
+
+/* Plan `number` of them; the rest of it is drawn, differently for each turn. */
+static struct plan plan_make(int number, uint64_t turn, int hidden)
+{
+    static const char *const tied[] = { "none", "target", "all" };
+    uint64_t seed = turn * 1000 + (uint64_t)number;
+    struct plan p = { .hidden = hidden, .smoothing = "0", .dropout = "0" };
+    p.style = styles[digit(&number, TABLE_SIZE(styles))];
+    p.kind = aligns[digit(&number, TABLE_SIZE(aligns))];
+    p.score = scores[digit(&number, TABLE_SIZE(scores))];
+    p.cell = cells[digit(&number, TABLE_SIZE(cells))];
+    p.bridge = &bridge_kinds[(seed + turn) % (uint64_t)bridge_count()];
+    p.tied = tied[numbers_pick(3, seed, 0)];
+    p.layers = 1 + numbers_pick(2, seed, 1);
+    p.bidirectional = numbers_pick(2, seed, 2);
+    p.feeding = numbers_pick(2, seed, 3);
+    p.residual = numbers_pick(2, seed, 4);
+    p.readout = numbers_pick(3, seed, 5) > 0 ? "tanh" : "linear";
+    p.smoothing = numbers_pick(2, seed, 6) ? "0.15" : "0";
+    return p;
+}
+
+/* --- batches ---------------------------------------------------------------- */
+
+/* Pair i of a fixed, endless list of pairs. */
+static int source_length(int i)
+{
+    return 1 + numbers_pick(7, 31, (uint64_t)i);
+}
+
+static int target_length(int i)
+{
+    return 1 + numbers_pick(6, 32, (uint64_t)i);
+}
+
+static int word(int i, int place, int length, uint64_t side)
+{
+    return place + 1 == length
+               ? EOS
+               : numbers_pick(WORDS, side, (uint64_t)i * 64 + (uint64_t)place);
+}
+
+static int before(int i, int j)
+{
+    if (target_length(i) != target_length(j))
+        return target_length(i) > target_length(j);
+    if (source_length(i) != source_length(j))
+        return source_length(i) > source_length(j);
+    return i < j;
+}
+
+/* As a batch must be: falling target, then source lengths. */
+static void sort_pairs(int *pairs, int n)
+{
+    for (int i = 1; i < n; i++)
+        for (int j = i; j > 0 && before(pairs[j], pairs[j - 1]); j--) {
+            int swap = pairs[j];
+            pairs[j] = pairs[j - 1];
+            pairs[j - 1] = swap;
+        }
+}
+
+static void make_side(struct side *side, struct arena *arena, const int *pairs,
+                      int n, int (*length)(int), uint64_t stream)
+{
+    int *start = arena_array(arena, (size_t)n + 1, sizeof(*start)), at = 0;
+    for (int b = 0; b < n; b++) {
+        start[b] = at;
+        at += length(pairs[b]);
+    }
+    start[n] = at;
+    int *ids = arena_array(arena, (size_t)at, sizeof(*ids));
+    for (int b = 0; b < n; b++)
+        for (int t = 0; t < length(pairs[b]); t++)
+            ids[start[b] + t] = word(pairs[b], t, length(pairs[b]), stream);
+    *side = (struct side){ n, at, start, ids };
+}
+
+static void make_batch(struct batch *batch, struct arena *arena,
+                       const int *pairs, int n)
+{
+    make_side(&batch->source, arena, pairs, n, source_length, 41);
+    make_side(&batch->target, arena, pairs, n, target_length, 42);
+    batch->pair = NULL;
+}
+
+/* Four pairs of different lengths, one of them of </s> alone. */
+static const int four[] = { 25, 30, 19, 4 };
+
+static void test_four_pairs_differ(void **state)
+{
+    (void)state;
+    int longest = 0;
+    for (int i = 0; i < 4; i++) {
+        if (i > 0)
+            assert_true(before(four[i - 1], four[i]));
+        longest = source_length(four[i]) > longest ? source_length(four[i])
+                                                   : longest;
+    }
+    assert_true(longest > source_length(four[0]));
+    assert_true(target_length(four[0]) > target_length(four[1]));
+    assert_int_equal(target_length(four[3]), 1);
+}
+
+/* --- gradients ---------------------------------------------------------------- */
+
+struct trial {
+    struct model *model;
+    struct gradients grads, unused;
+    struct graph g;
+    struct arena arena;
+    struct batch batch;
+    bool random; /* dropout: only a training graph has the function's value */
+    struct gradcheck_leaf *leaves;
+};
+
+static void trial_init(struct trial *t, struct model *m)
+{
+    *t = (struct trial){ .model = m, .random = m->decoder.dropout > 0 };
+    gradients_init(&t->grads, &m->params);
+    gradients_init(&t->unused, &m->params);
+    graph_init(&t->g);
+    arena_init(&t->arena);
+    make_batch(&t->batch, &t->arena, four, 4);
+    t->leaves = ARRAY_ALLOC(t->leaves, (size_t)m->params.count);
+    for (int i = 0; i < m->params.count; i++) {
+        const struct param *p = &m->params.list[i];
+        t->leaves[i] = (struct gradcheck_leaf){
+            .name = p->name,
+            .value = m->params.values + p->offset,
+            .grad = t->grads.values + p->offset,
+            .size = (size_t)p->rows * (size_t)p->cols,
+        };
+    }
+}
+
+static void trial_release(struct trial *t)
+{
+    gradients_release(&t->grads, &t->model->params);
+    gradients_release(&t->unused, &t->model->params);
+    graph_release(&t->g);
+    arena_release(&t->arena);
+    free(t->leaves);
+    model_free(t->model);
+}
+
+static double trial_loss(void *arg, bool backward)
+{
+    struct trial *t = arg;
+    const double scale = 0.5;
+    graph_reset(&t->g);
+    model_prepare(t->model);
+    struct gradients *to = backward ? &t->grads : t->random ? &t->unused : NULL;
+    model_bind(t->model, to, &t->g);
+    struct loss loss = model_loss(t->model, &t->g, &t->batch, (float)scale,
+                                  NULL, NULL);
+    if (backward)
+        graph_backward(&t->g);
+    return scale * loss.smoothed;
+}
+
+/* Without a context, only the bridge makes a decoder of the encoder's end. */
+static bool reads_encoder(const struct plan *p)
+{
+    return p->kind->context || p->bridge->dense || p->bridge->copy;
+}
+
+static bool is_of_encoder(const char *name)
+{
+    return strncmp(name, "encoder.", 8) == 0 ||
+           strcmp(name, "source.embedding") == 0;
+}
+
+/* No parameter is left without a gradient. */
+static void check_all_learn(const struct trial *t, const struct plan *p)
+{
+    for (int i = 0; i < t->model->params.count; i++) {
+        const struct gradcheck_leaf *leaf = &t->leaves[i];
+        float largest = 0;
+        for (size_t k = 0; k < leaf->size; k++)
+            largest = fmaxf(largest, fabsf(leaf->grad[k]));
+        bool cut = is_of_encoder(leaf->name) && !reads_encoder(p) &&
+                   !(strcmp(p->tied, "all") == 0 &&
+                     strcmp(leaf->name, "source.embedding") == 0);
+        if ((largest == 0) != cut)
+            fail_msg("%s: '%s' has %s gradient", describe(p), leaf->name,
+                     cut ? "a" : "no");
+    }
+}
+
+/* The rows of a table that have a gradient are known. */
+static void check_touched(const struct trial *t, const struct plan *p)
+{
+    for (int i = 0; i < t->model->params.count; i++) {
+        const struct param *one = &t->model->params.list[i];
+        for (int r = 0; r < one->rows && one->table; r++) {
+            const float *row = t->leaves[i].grad + (size_t)r * one->cols;
+            for (int c = 0; c < one->cols; c++)
+                if (row[c] != 0 && !t->grads.touched[i][r])
+                    fail_msg("%s: '%s' row %d", describe(p), one->name, r);
+        }
+    }
+}
+
+static void check_gradients(const struct plan *p, size_t samples)
+{
+    struct trial t;
+    trial_init(&t, make_model(p, 0.7f));
+    struct gradcheck check = { .function = trial_loss,
+                               .arg = &t,
+                               .leaves = t.leaves,
+                               .count = t.model->params.count,
+                               .samples = samples };
+    if (gradcheck(&check) < 0)
+        fail_msg("%s", describe(p));
+    check_all_learn(&t, p);
+    check_touched(&t, p);
+    trial_release(&t);
+}
+
+static void test_gradients(void **state)
+{
+    (void)state;
+    for (int i = 0; i < plan_count(); i++) {
+        struct plan p = plan_make(i, 0, 6);
+        check_gradients(&p, 4);
+    }
+}
+
+/* Every bridge with every cell and style, with and without a context. */
+static void test_gradients_of_bridges(void **state)
+{
+    (void)state;
+    for (int i = 0; i < plan_count(); i++) {
+        struct plan p = plan_make(i, 7, 6);
+        for (int b = 0; b < bridge_count(); b++) {
+            p.bridge = &bridge_kinds[b];
+            p.layers = 1 + b % 2;
+            if (p.score == scores[0] && i % 3 == 0)
+                check_gradients(&p, 3);
+        }
+    }
+}
+
+static void test_gradients_with_dropout(void **state)
+{
+    (void)state;
+    for (int i = 0; i < plan_count(); i += 5) {
+        struct plan p = plan_make(i, 3, 6);
+        p.dropout = "0.2";
+        p.layers = 2;
+        struct trial t;
+        trial_init(&t, make_model(&p, 0.6f));
+        t.g.seed = 5;
+        struct gradcheck check = { .function = trial_loss,
+                                   .arg = &t,
+                                   .leaves = t.leaves,
+                                   .count = t.model->params.count,
+                                   .samples = 3 };
+        if (gradcheck(&check) < 0)
+            fail_msg("%s", describe(&p));
+        trial_release(&t);
+    }
+}
+
+/* --- one step at a time -------------------------------------------------------- */
+
+static double log_probability(const struct node *logits, int row, int gold)
+{
+    const float *x = node_row(logits, row);
+    double top = (double)x[0], sum = 0;
+    for (int v = 1; v < logits->cols; v++)
+        top = fmax(top, (double)x[v]);
+    for (int v = 0; v < logits->cols; v++)
+        sum += exp((double)x[v] - top);
+    return (double)x[gold] - top - log(sum);
+}
+
+static struct ragged all_of(const struct decoder_memory *memory)
+{
+    return (struct ragged){ memory->start, memory->length, memory->width };
+}
+
+/* -log p of each pair, by model_step() for all sentences until the longest
+ * one's end. */
+static void step_through(const struct model *m, struct graph *g,
+                         const struct batch *batch, double *pair_nll)
+{
+    struct decoder_memory memory;
+    struct decoder_state now;
+    model_encode(m, g, &batch->source, &memory);
+    struct ragged over = all_of(&memory);
+    model_begin(m, g, &memory, &over, &now);
+    int B = batch->target.sentences;
+    int *ids = arena_array(&g->arena, (size_t)B, sizeof(*ids));
+    int steps = batch->target.start[1];
+    for (int b = 0; b < B; b++)
+        pair_nll[b] = 0;
+    for (int t = 0; t < steps; t++) {
+        int *last = arena_array(&g->arena, (size_t)B, sizeof(*last));
+        for (int b = 0; b < B; b++)
+            last[b] = t == 0 ? BOS : ids[b];
+        struct model_step step;
+        model_step(m, g, &memory, &over, last, B, &now, &step);
+        for (int b = 0; b < B; b++) {
+            int at = batch->target.start[b] + t;
+            if (at >= batch->target.start[b + 1])
+                continue;
+            ids[b] = batch->target.ids[at];
+            pair_nll[b] -= log_probability(step.logits, b, ids[b]);
+        }
+        now = step.after;
+    }
+}
+
+static void check_steps(const struct plan *p)
+{
+    struct model *m = make_model(p, 1.0f);
+    struct arena arena;
+    struct graph g;
+    struct batch batch;
+    double forced[4], stepped[4], trained[4];
+    arena_init(&arena);
+    graph_init(&g);
+    make_batch(&batch, &arena, four, 4);
+    model_prepare(m);
+    model_bind(m, NULL, &g);
+    struct loss loss = model_loss(m, &g, &batch, 1, forced, NULL);
+    step_through(m, &g, &batch, stepped);
+    double sum = 0;
+    for (int b = 0; b < 4; b++) {
+        sum += forced[b];
+        if (!(fabs(forced[b] - stepped[b]) < 1e-5 * (1 + forced[b])))
+            fail_msg("%s: pair %d: %.9g forced, %.9g step by step", describe(p),
+                     b, forced[b], stepped[b]);
+    }
+    assert_true(fabs(loss.nll - sum) < 1e-5 * sum);
+
+    struct gradients grads;
+    gradients_init(&grads, &m->params);
+    graph_reset(&g);
+    model_bind(m, &grads, &g);
+    model_loss(m, &g, &batch, 1, trained, NULL);
+    for (int b = 0; b < 4; b++)
+        assert_true(fabs(forced[b] - trained[b]) < 1e-5 * (1 + forced[b]));
+    gradients_release(&grads, &m->params);
+    graph_release(&g);
+    arena_release(&arena);
+    model_free(m);
+}
+
+static void test_steps_are_teacher_forcing(void **state)
+{
+    (void)state;
+    for (int i = 0; i < plan_count(); i++)
+        for (uint64_t turn = 0; turn < 2; turn++) {
+            struct plan p = plan_make(i, turn, 6);
+            check_steps(&p);
+        }
+}
+
+/* --- the batch has no influence -------------------------------------------------- */
+
+enum { POOL = 64, LONGEST = 8 };
+
+/* What a model says of a pair. */
+struct saying {
+    double nll;
+    float weights[LONGEST][LONGEST]; // [T,S]
+};
+
+static void note_weights(const struct batch *batch, int row,
+                         const struct model_trace *trace, struct saying *said)
+{
+    const struct side *s = &batch->source, *t = &batch->target;
+    int S = s->start[row + 1] - s->start[row];
+    int T = t->start[row + 1] - t->start[row];
+    for (int i = 0; i < T && trace->weights[i]; i++) {
+        const float *from = node_row(trace->weights[i], row);
+        memcpy(said->weights[i], from, (size_t)S * sizeof(*from));
+        for (int j = S; j < trace->weights[i]->cols; j++)
+            assert_true(from[j] == 0);
+    }
+}
+
+/* Of these pairs, which are sorted, together in a batch. */
+static void hear(const struct model *m, const int *pairs, int n,
+                 struct saying *said)
+{
+    struct graph g;
+    struct batch batch;
+    struct arena arena;
+    struct model_trace trace;
+    double nll[POOL];
+    arena_init(&arena);
+    graph_init(&g);
+    make_batch(&batch, &arena, pairs, n);
+    model_bind(m, NULL, &g);
+    model_loss(m, &g, &batch, 1, nll, &trace);
+    assert_int_equal(trace.steps, batch.target.start[1]);
+    for (int b = 0; b < n; b++) {
+        memset(&said[b], 0, sizeof(said[b]));
+        said[b].nll = nll[b];
+        note_weights(&batch, b, &trace, &said[b]);
+    }
+    graph_release(&g);
+    arena_release(&arena);
+}
+
+/* Batches of n of the pool: its pairs first, first + step, … */
+static void check_part(const struct model *m, const struct plan *p,
+                       const int *pool, const struct saying *all, int first,
+                       int n)
+{
+    int pairs[POOL] = { 0 }, step = n > 1 ? (POOL - 1 - first) / (n - 1) : 1;
+    struct saying said[POOL];
+    for (int i = 0; i < n; i++)
+        pairs[i] = pool[first + i * step];
+    hear(m, pairs, n, said);
+    for (int i = 0; i < n; i++)
+        if (memcmp(&said[i], &all[first + i * step], sizeof(said[i])) != 0)
+            fail_msg("%s: pair %d in a batch of %d", describe(p), pairs[i], n);
+}
+
+static void check_batches(const struct plan *p)
+{
+    int pool[POOL];
+    struct saying all[POOL];
+    struct model *m = make_model(p, 0.7f);
+    model_prepare(m);
+    for (int i = 0; i < POOL; i++)
+        pool[i] = i;
+    sort_pairs(pool, POOL);
+    hear(m, pool, POOL, all);
+    for (int i = 0; i < POOL; i += 9)
+        check_part(m, p, pool, all, i, 1);
+    for (int i = 0; i < 40; i += 19)
+        check_part(m, p, pool, all, i, 2);
+    check_part(m, p, pool, all, 0, 7);
+    check_part(m, p, pool, all, 5, 7);
+    check_part(m, p, pool, all, 1, 63);
+    model_free(m);
+}
+
+static void test_batch_has_no_influence(void **state)
+{
+    (void)state;
+    for (int i = 0; i < plan_count(); i++) {
+        struct plan p = plan_make(i, 1, i % 2 ? 22 : 40);
+        check_batches(&p);
+    }
+}
+
+/* Hypotheses in any order, several of one sentence: a hypothesis' logits,
+ * weights and state are those that it has alone. */
+static void check_hypotheses(const struct plan *p)
+{
+    enum { N = 7 };
+    static const int sentence[N] = { 2, 0, 0, 3, 1, 2, 0 };
+    static const int last[N] = { 4, 5, 5, 1, 7, 3, 9 };
+    struct model *m = make_model(p, 0.7f);
+    struct arena arena;
+    struct graph g;
+    struct batch batch;
+    struct decoder_memory memory;
+    struct decoder_state first, picked, own;
+    struct model_step together, alone;
+    arena_init(&arena);
+    graph_init(&g);
+    make_batch(&batch, &arena, four, 4);
+    model_prepare(m);
+    model_bind(m, NULL, &g);
+    model_encode(m, &g, &batch.source, &memory);
+    struct ragged over = all_of(&memory);
+    model_begin(m, &g, &memory, &over, &first);
+    int start[N], length[N];
+    for (int i = 0; i < N; i++) {
+        start[i] = memory.start[sentence[i]];
+        length[i] = memory.length[sentence[i]];
+    }
+    for (int k = 0; k < DECODER_STATES; k++)
+        picked.part[k] = first.part[k]
+                             ? pick_rows(&g, first.part[k], sentence, N)
+                             : NULL;
+    struct ragged mixed = { start, length, memory.width };
+    model_step(m, &g, &memory, &mixed, last, N, &picked, &together);
+    for (int i = 0; i < N; i++) {
+        struct ragged one = { start + i, length + i, memory.width };
+        for (int k = 0; k < DECODER_STATES; k++)
+            own.part[k] = picked.part[k] ? graph_view(&g, picked.part[k], i, 1)
+                                         : NULL;
+        model_step(m, &g, &memory, &one, last + i, 1, &own, &alone);
+        bool same = same_bits(node_row(together.logits, i), alone.logits->value,
+                              WORDS);
+        if (alone.weights)
+            same = same &&
+                   same_bits(node_row(together.weights, i),
+                             alone.weights->value, (size_t)memory.width);
+        for (int k = 0; k < DECODER_STATES; k++)
+            if (alone.after.part[k])
+                same = same && same_bits(node_row(together.after.part[k], i),
+                                         alone.after.part[k]->value,
+                                         (size_t)alone.after.part[k]->cols);
+        if (!same)
+            fail_msg("%s: hypothesis %d", describe(p), i);
+    }
+    graph_release(&g);
+    arena_release(&arena);
+    model_free(m);
+}
+
+static void test_hypotheses_have_no_influence(void **state)
+{
+    (void)state;
+    for (int i = 0; i < plan_count(); i++) {
+        struct plan p = plan_make(i, 2, 22);
+        check_hypotheses(&p);
+    }
+}
+
+/* --- attention -------------------------------------------------------------------- */
+
+static void check_weights(const struct plan *p)
+{
+    struct model *m = make_model(p, 1.5f);
+    struct saying said[4];
+    model_prepare(m);
+    hear(m, four, 4, said);
+    for (int b = 0; b < 4; b++)
+        for (int t = 0; t < target_length(four[b]); t++) {
+            double sum = 0;
+            for (int j = 0; j < LONGEST; j++) {
+                assert_true(said[b].weights[t][j] >= 0);
+                sum += (double)said[b].weights[t][j];
+            }
+            if (fabs(sum - (p->kind->context ? 1 : 0)) > 1e-6)
+                fail_msg("%s: weights sum to %g", describe(p), sum);
+            bool same = same_bits(said[b].weights[t], said[b].weights[0],
+                                  LONGEST);
+            if (strcmp(p->kind->name, "static") == 0)
+                assert_true(same);
+            if (strcmp(p->kind->name, "global") == 0 && t > 0 &&
+                source_length(four[b]) > 1)
+                assert_false(same);
+        }
+    model_free(m);
+}
+
+static void test_weights(void **state)
+{
+    (void)state;
+    for (int i = 0; i < plan_count(); i++) {
+        struct plan p = plan_make(i, 4, 6);
+        check_weights(&p);
+    }
+}
+
+/* The logits of a first step; `memory` and `summary` are changed before it. */
+static void first_logits(const struct model *m, bool memory, bool summary,
+                         float logits[WORDS])
+{
+    static const int pair[] = { 25 }, bos[] = { BOS };
+    struct arena arena;
+    struct graph g;
+    struct batch batch;
+    struct decoder_memory encoded;
+    struct decoder_state now;
+    struct model_step step;
+    arena_init(&arena);
+    graph_init(&g);
+    make_batch(&batch, &arena, pair, 1);
+    model_bind(m, NULL, &g);
+    model_encode(m, &g, &batch.source, &encoded);
+    struct node *states = encoded.encoded.memory;
+    if (memory)
+        numbers_fill(states->value, node_size(states), 1.0f, 77);
+    for (int l = 0; l < m->encoder.layers && summary; l++)
+        numbers_fill(encoded.encoded.last[l][0]->value,
+                     (size_t)m->encoder.width, 1.0f, 78);
+    struct ragged over = all_of(&encoded);
+    model_begin(m, &g, &encoded, &over, &now);
+    model_step(m, &g, &encoded, &over, bos, 1, &now, &step);
+    memcpy(logits, step.logits->value, WORDS * sizeof(*logits));
+    graph_release(&g);
+    arena_release(&arena);
+}
+
+/* RNNencdec sees the summary and nothing else, attention sees the memory. */
+static void test_what_is_read(void **state)
+{
+    (void)state;
+    for (int i = 0; i < plan_count(); i++) {
+        struct plan p = plan_make(i, 5, 6);
+        float plain[WORDS], memory[WORDS], summary[WORDS];
+        p.bridge = &bridge_kinds[0];
+        struct model *m = make_model(&p, 0.8f);
+        model_prepare(m);
+        first_logits(m, false, false, plain);
+        first_logits(m, true, false, memory);
+        first_logits(m, false, true, summary);
+        assert_string_equal(p.bridge->name, "dense");
+        if (same_bits(plain, memory, WORDS) == p.kind->context ||
+            same_bits(plain, summary, WORDS))
+            fail_msg("%s", describe(&p));
+        model_free(m);
+    }
+}
+
+/* --- the encoder -------------------------------------------------------------------- */
+
+static void swap_params(struct params *p, const char *one, const char *other)
+{
+    const struct param *a = params_find(p, one), *b = params_find(p, other);
+    if (!a)
+        return; /* a cell without it */
+    size_t n = (size_t)a->rows * (size_t)a->cols;
+    for (size_t i = 0; i < n; i++) {
+        float swap = p->values[a->offset + i];
+        p->values[a->offset + i] = p->values[b->offset + i];
+        p->values[b->offset + i] = swap;
+    }
+}
+
+static struct side reversed(struct arena *arena, const struct side *side)
+{
+    int *ids = arena_array(arena, (size_t)side->tokens, sizeof(*ids));
+    for (int b = 0; b < side->sentences; b++)
+        for (int t = side->start[b]; t < side->start[b + 1]; t++)
+            ids[t] = side->ids[side->start[b] + side->start[b + 1] - 1 - t];
+    return (struct side){ side->sentences, side->tokens, side->start, ids };
+}
+
+/* With the two directions changed, a reversed sentence gives the same states
+ * in reversed order, halves changed; and the summary is of the two ends. */
+static void check_directions(const struct plan *p)
+{
+    static const char letters[] = "WUbc";
+    struct model *m = make_model(p, 0.8f);
+    struct arena arena;
+    struct graph g;
+    struct batch batch;
+    struct encoded plain, turned;
+    arena_init(&arena);
+    graph_init(&g);
+    make_batch(&batch, &arena, four, 4);
+    struct side back = reversed(&arena, &batch.source);
+    model_bind(m, NULL, &g);
+    encoder_run(&m->encoder, &g, &batch.source, &plain);
+    for (int i = 0; letters[i]; i++) {
+        char one[32], other[32];
+        snprintf(one, sizeof(one), "encoder.0.forward.%c", letters[i]);
+        snprintf(other, sizeof(other), "encoder.0.backward.%c", letters[i]);
+        swap_params(&m->params, one, other);
+    }
+    encoder_run(&m->encoder, &g, &back, &turned);
+    size_t H = (size_t)m->encoder.width / 2;
+    for (int b = 0; b < 4; b++) {
+        int first = back.start[b], last = back.start[b + 1] - 1;
+        for (int t = first; t <= last; t++) {
+            const float *x = node_row(plain.memory, t);
+            const float *y = node_row(turned.memory, first + last - t);
+            assert_true(same_bits(x, y + H, H) && same_bits(x + H, y, H));
+        }
+        const float *summary = node_row(plain.last[0][0], b);
+        assert_true(same_bits(summary, node_row(plain.memory, last), H));
+        assert_true(
+            same_bits(summary + H, node_row(plain.memory, first) + H, H));
+    }
+    graph_release(&g);
+    arena_release(&arena);
+    model_free(m);
+}
+
+static void test_directions(void **state)
+{
+    (void)state;
+    for (int c = 0; cells[c]; c++) {
+        struct plan p = plan_make(0, 0, 22);
+        p.cell = cells[c];
+        p.bridge = &bridge_kinds[0];
+        p.layers = 1;
+        p.bidirectional = true;
+        p.residual = false;
+        check_directions(&p);
+    }
+}
+
+/* --- what is refused ------------------------------------------------------------------ */
+
+static const struct {
+    const char *key[3], *value[3], *word;
+    int source, target;
+} refused[] = {
+    { { "attention.score", "decoder.hidden" },
+      { "dot", "12" },
+      "general",
+      WORDS,
+      WORDS },
+    { { "model.bridge", "decoder.hidden" },
+      { "copy", "12" },
+      "model.bridge",
+      WORDS,
+      WORDS },
+    { { "model.bridge", "encoder.layers" },
+      { "copy", "2" },
+      "layers",
+      WORDS,
+      WORDS },
+    { { "model.bridge", "encoder.cell" },
+      { "copy", "lstm" },
+      "cell",
+      WORDS,
+      WORDS },
+    { { "model.tied_embeddings", "decoder.readout_size" },
+      { "target", "7" },
+      "readout_size",
+      WORDS,
+      WORDS },
+    { { "model.tied_embeddings" }, { "all" }, "vocabulary", WORDS, 12 },
+    { { "decoder.style" }, { "bahdanow" }, "bahdanau", WORDS, WORDS },
+    { { "encoder.cell" }, { "gur" }, "gru", WORDS, WORDS },
+    { { "attention.kind" }, { "globall" }, "global", WORDS, WORDS },
+    { { "attention.score" }, { "additiv" }, "additive", WORDS, WORDS },
+    { { "model.bridge" }, { "dence" }, "dense", WORDS, WORDS },
+    { { "model.type" }, { "seq2sec" }, "seq2seq", WORDS, WORDS },
+};
+
+static void test_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        struct config cfg;
+        struct plan p = plan_make(0, 0, 6);
+        p.tied = "none";
+        p.layers = 1;
+        p.bridge = &bridge_kinds[0];
+        make_config(&cfg, &p);
+        for (int k = 0; k < 3 && refused[i].key[k]; k++)
+            set(&cfg, refused[i].key[k], refused[i].value[k]);
+        capture_start();
+        struct model *m = model_new(&cfg, refused[i].source, refused[i].target);
+        const char *said = capture_stop();
+        assert_null(m);
+        assert_holds(said, refused[i].word);
+        assert_holds(said, refused[i].key[0]);
+        config_release(&cfg);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_four_pairs_differ),
+        cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_gradients_of_bridges),
+        cmocka_unit_test(test_gradients_with_dropout),
+        cmocka_unit_test(test_steps_are_teacher_forcing),
+        cmocka_unit_test(test_batch_has_no_influence),
+        cmocka_unit_test(test_hypotheses_have_no_influence),
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_what_is_read),
+        cmocka_unit_test(test_directions),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
