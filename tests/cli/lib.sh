@@ -67,6 +67,12 @@ sound() {
     ! grep -qE 'runtime error:|(Address|Thread|Leak|UndefinedBehavior)Sanitizer' err
 }
 
+# Whether the programs are built with a sanitizer, which takes its memory in
+# other ways.
+sanitized() {
+    attn-train --version | grep -q san
+}
+
 run() {
     timeout -k 5 "$PATIENCE" "$@" >out 2>err </dev/null
     status=$?
