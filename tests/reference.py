@@ -50,7 +50,7 @@ class Model:
     @staticmethod
     def array(name, a):
         """A matrix of one row is a vector in the file."""
-        vector = name.rsplit(".", 1)[1] in ("b", "c", "v")
+        vector = name.rsplit(".", 1)[1] in ("b", "c", "v", "r")
         a = a.astype(np.float64)
         return a if vector else a.reshape(-1, a.shape[-1])
 
@@ -155,82 +155,198 @@ def first_states(m, memory, ends):
 
 
 # --- attention --------------------------------------------------------------
+# docs/attention.md, equation by equation
 
 
-def weights(m, query, memory):
+def scores(m, query, keys):
     p = m.p
     score = m.get("attention", "score")
     if score == "additive":
-        e = np.tanh(
-            query @ p["attention.W"] + memory @ p["attention.U"] + p["attention.b"]
+        return np.tanh(
+            query @ p["attention.W"] + keys @ p["attention.U"] + p["attention.b"]
         ) @ p["attention.v"]
-    elif score == "dot":
-        e = memory @ query
-    elif score == "general":
-        e = memory @ p["attention.W"] @ query
-    else:
-        raise ValueError(score)
-    return softmax(e)
+    if score == "dot":
+        return keys @ query
+    if score == "scaled_dot":
+        return keys @ query / np.sqrt(query.size)
+    if score == "general":
+        return keys @ p["attention.W"] @ query
+    if score == "location":
+        e = np.full(len(keys), -np.inf)
+        seen = min(len(keys), p["attention.W"].shape[1])
+        e[:seen] = (query @ p["attention.W"])[:seen]
+        return e
+    raise ValueError(score)
 
 
-def context_of(m, query, memory, summary):
-    """The context, or None."""
-    kind = m.get("attention", "kind")
-    if kind == "none":
-        return None
-    if kind == "static":
-        query = summary
-    elif kind != "global":
-        raise ValueError(kind)
-    return weights(m, query, memory) @ memory
+class Head:
+    """One head's attention to one sentence, step by step."""
+
+    def __init__(self, m, keys, values):
+        self.m, self.keys, self.values = m, keys, values
+        self.S, self.t, self.at = len(keys), 0, 0
+        self.log_u = np.zeros(self.S)
+        self.fixed = None
+
+    def window(self, centre):
+        D = self.m.number("attention", "window")
+        inside = np.zeros(self.S, bool)
+        inside[max(centre - D, 0) : centre + D + 1] = True
+        return inside
+
+    def inside(self, e, inside):
+        """Softmax of some positions, 0 at the others."""
+        return softmax(np.where(inside, e, -np.inf))
+
+    def weights(self, query):
+        kind = self.m.get("attention", "kind")
+        if kind == "static":
+            if self.fixed is None:
+                self.fixed = softmax(scores(self.m, query, self.keys))
+            return self.fixed
+        return getattr(self, kind)(query, scores(self.m, query, self.keys))
+
+    def step(self, query):
+        a = self.weights(query)
+        self.t += 1
+        return a, a @ self.values
+
+    def global_(self, query, e):
+        return softmax(e)
+
+    def local_m(self, query, e):
+        return self.inside(e, self.window(min(self.t, self.S - 1)))
+
+    def local_p(self, query, e):
+        p = self.m.p
+        x = np.tanh(query @ p["attention.W_p"]) @ p["attention.v_p"]
+        centre = (self.S - 1) * sigmoid(x[0])
+        D = self.m.number("attention", "window")
+        distance = (np.arange(self.S) - centre) ** 2 / (2 * (D / 2) ** 2)
+        mode = self.m.get("attention", "local_mode")
+        if mode == "prior":
+            return softmax(e - distance)
+        a = self.inside(e, self.window(int(np.floor(centre)))) * np.exp(-distance)
+        return a / a.sum() if mode == "renormalized" else a
+
+    def forward(self, query, e):
+        a = softmax(e + self.log_u)
+        self.log_u = self.log_u + np.log(np.maximum(1 - a, 1e-4))
+        return a
+
+    def hard(self, query, e):
+        return np.eye(self.S)[e.argmax()]
+
+    def monotonic(self, query, e):
+        for j in range(self.at, self.S):
+            if e[j] + self.m.p["attention.r"][0] >= 0:
+                self.at = j
+                return np.eye(self.S)[j]
+        return np.zeros(self.S)
+
+
+setattr(Head, "global", Head.global_)
+
+
+class Attention:
+    def __init__(self, m, memory, summary):
+        self.m, self.summary = m, summary
+        self.h = m.number("attention", "heads")
+        keys = values = memory
+        if m.get("attention", "memory") == "key_value":
+            keys, values = np.split(memory, 2, axis=1)
+        if self.h > 1 and "attention.W_v" in m.p:
+            values = values @ m.p["attention.W_v"]
+            if "attention.W_k" in m.p:
+                keys = keys @ m.p["attention.W_k"]
+            else:
+                keys = values
+        self.heads = [
+            Head(m, k, v)
+            for k, v in zip(np.split(keys, self.h, 1), np.split(values, self.h, 1))
+        ]
+
+    def step(self, query):
+        """The context, or None."""
+        kind = self.m.get("attention", "kind")
+        if kind == "none":
+            return None
+        if kind == "static":
+            query = self.summary
+        if self.h > 1:
+            query = query @ self.m.p["attention.W_q"]
+        queries = np.split(query, self.h)
+        return np.concatenate([h.step(q)[1] for h, q in zip(self.heads, queries)])
 
 
 # --- decoder ----------------------------------------------------------------
 
 
+def stack(m, first, states):
+    """The layers above the first, whose new state is given: top output, states."""
+    kind = m.get("decoder", "cell")
+    after, below = [first], first[0]
+    for layer in range(1, len(states)):
+        state = cell(kind, m.p, "decoder.%d" % layer, below, states[layer])
+        after.append(state)
+        below = state[0] + below if m.get("decoder", "residual") else state[0]
+    return below, after
+
+
 def recur(m, word, second, states):
     """One step of the stacked cells: the top output, and all new states."""
     kind = m.get("decoder", "cell")
-    after, below = [], None
-    for layer, state in enumerate(states):
-        prefix = "decoder.%d" % layer
-        if layer == 0:
-            state = cell(kind, m.p, prefix, word, state, second)
-        else:
-            state = cell(kind, m.p, prefix, below, state)
-        after.append(state)
-        residual = layer > 0 and m.get("decoder", "residual")
-        below = state[0] + below if residual else state[0]
-    return below, after
+    return stack(m, cell(kind, m.p, "decoder.0", word, states[0], second), states)
+
+
+READOUTS = {
+    "tanh": np.tanh,
+    "linear": lambda x: x,
+    "maxout": lambda x: np.maximum(x[0::2], x[1::2]),
+}
+
+
+def decode(m, y, feed, states, attention):
+    """A step: the readout before its activation, and the new states."""
+    p = m.p
+    style = m.get("decoder", "style")
+    kind = m.get("decoder", "cell")
+    if style == "bahdanau":
+        c = attention.step(states[-1][0])
+        s, states = recur(m, y, c, states)
+    elif style == "luong":
+        s, states = recur(m, y, feed, states)
+        c = attention.step(s)
+    elif style == "conditional":
+        middle = cell(kind, p, "decoder.0", y, states[0])
+        c = attention.step(middle[0])
+        if c is not None:
+            middle = cell(kind, p, "decoder.0.second", c, middle)
+        s, states = stack(m, middle, states)
+    else:
+        raise ValueError(style)
+    t = s @ p["readout.W_s"] + p["readout.b"]
+    if style != "luong":
+        t = t + y @ p["readout.W_y"]
+    if c is not None:
+        t = t + c @ p["readout.W_c"]
+    return t, states
 
 
 def log_probability(m, source, target):
     p = m.p
     memory, ends = encode(m, source)
     states = first_states(m, memory, ends)
-    summary = ends[-1][0]
-    style = m.get("decoder", "style")
+    attention = Attention(m, memory, ends[-1][0])
     tied = m.get("model", "tied_embeddings")
     table = p["source.embedding" if tied == "all" else "target.embedding"]
-    f = np.tanh if m.get("decoder", "readout") == "tanh" else lambda x: x
+    f = READOUTS[m.get("decoder", "readout")]
     feed = None
-    if style == "luong" and m.get("decoder", "input_feeding"):
-        feed = np.zeros(p["readout.W_s"].shape[1])
+    if m.get("decoder", "style") == "luong" and m.get("decoder", "input_feeding"):
+        feed = f(np.zeros(p["readout.W_s"].shape[1])) * 0
     total, before = 0.0, BOS
     for word in target:
-        y = table[before]
-        if style == "bahdanau":
-            c = context_of(m, states[-1][0], memory, summary)
-            s, states = recur(m, y, c, states)
-            t = s @ p["readout.W_s"] + y @ p["readout.W_y"] + p["readout.b"]
-        elif style == "luong":
-            s, states = recur(m, y, feed, states)
-            c = context_of(m, s, memory, summary)
-            t = s @ p["readout.W_s"] + p["readout.b"]
-        else:
-            raise ValueError(style)
-        if c is not None:
-            t = t + c @ p["readout.W_c"]
+        t, states = decode(m, table[before], feed, states, attention)
         t = f(t)
         if feed is not None:
             feed = t

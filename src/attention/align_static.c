@@ -5,9 +5,10 @@
 
 static void begin(const struct attention *a, struct graph *g,
                   const struct attention_memory *memory,
-                  const struct ragged *over, struct node *summary,
+                  const struct ragged *over, int n, struct node *summary,
                   struct attention_state *state)
 {
+    (void)n;
     state->part[0] = attention_softmax(a, g, memory, over, summary);
     state->part[1] = weighted_sum(g, state->part[0], memory->values, over);
 }

@@ -1,11 +1,13 @@
 #include "attention/attention.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "nn/choice.h"
 #include "base/alloc.h"
 #include "config/config.h"
+#include "tensor/vec.h"
 
 #define X(name) extern const struct score score_##name;
 #include "scores.inc"
@@ -46,33 +48,148 @@ static int choose(struct attention *a, const struct config *cfg)
     return 0;
 }
 
+static int declare_heads(struct attention *a, struct params *p,
+                         const struct config *cfg, int query, int keys)
+{
+    if (a->size % a->heads != 0)
+        return config_error(cfg, "attention.heads",
+                            "%d heads cannot share attention.size %d evenly",
+                            a->heads, a->size);
+    a->W_q = attention_param(p, "W_q", query, a->size, INIT_GLOROT);
+    if (a->score->keys)
+        a->W_k = attention_param(p, "W_k", keys, a->size, INIT_GLOROT);
+    a->W_v = attention_param(p, "W_v", keys, a->size, INIT_GLOROT);
+    a->query = a->memory = a->size / a->heads;
+    a->context = a->size;
+    return 0;
+}
+
+/* The widths of queries, keys and context. */
+static int declare_widths(struct attention *a, struct params *p,
+                          const struct config *cfg, int query, int memory)
+{
+    static const char *const names[] = { "shared", "key_value" };
+    int kind = config_name(cfg, "attention.memory", names, 2);
+    if (kind < 0)
+        return -1;
+    a->halves = kind == 1;
+    if (a->halves && memory % 2 != 0)
+        return config_error(cfg, "attention.memory",
+                            "'key_value' halves the encoder's output, which "
+                            "has %d units; make that an even number", memory);
+    a->query = a->align->query_is_summary ? memory : query;
+    a->memory = a->context = a->halves ? memory / 2 : memory;
+    return a->heads > 1 ? declare_heads(a, p, cfg, a->query, a->memory) : 0;
+}
+
 int attention_declare(struct attention *a, struct params *p,
                       const struct config *cfg, int query, int memory)
 {
     if (choose(a, cfg) < 0)
         return -1;
-    a->query = a->align->query_is_summary ? memory : query;
-    a->memory = memory;
     a->size = cfg->attention.size > 0 ? cfg->attention.size
                                       : cfg->decoder.hidden;
+    a->window = cfg->attention.window;
+    a->entropy = (float)cfg->attention.entropy;
+    a->heads = cfg->attention.heads;
+    a->context = 0;
     if (!a->align->context)
         return 0;
-    if (a->score->declare(a, p, cfg) < 0)
+    if (declare_widths(a, p, cfg, query, memory) < 0 ||
+        a->score->declare(a, p, cfg) < 0)
         return -1;
     return a->align->declare ? a->align->declare(a, p, cfg) : 0;
 }
 
 int attention_width(const struct attention *a)
 {
-    return a->align->context ? a->memory : 0;
+    return a->context;
 }
 
 void attention_memory_init(const struct attention *a, struct graph *g,
+                           struct node *states,
                            struct attention_memory *memory)
 {
-    memory->keys = a->align->context
-                       ? a->score->keys(a, g, memory->values)
-                       : NULL;
+    memset(memory, 0, sizeof(*memory));
+    if (!a->align->context)
+        return;
+    struct node *keys = states, *values = states;
+    if (a->halves) {
+        int half = states->cols / 2;
+        keys = split_columns(g, states, 0, half);
+        values = split_columns(g, states, half, half);
+    }
+    if (a->heads > 1 && a->score->keys)
+        keys = split_heads(g, linear(g, keys, param(g, a->W_k), NULL),
+                           a->heads);
+    if (a->heads > 1)
+        values = split_heads(g, linear(g, values, param(g, a->W_v), NULL),
+                             a->heads);
+    memory->values = values;
+    memory->keys = a->score->keys ? a->score->keys(a, g, keys) : NULL;
+}
+
+/* Each query's h heads, each with its own part of the memory. */
+static struct ragged head_rows(const struct attention *a, struct graph *g,
+                               const struct attention_memory *memory,
+                               const struct ragged *over, int n)
+{
+    int h = a->heads, N = memory->values->rows / h;
+    int *start = arena_array(&g->arena, (size_t)n * (size_t)h, sizeof(*start));
+    int *length = arena_array(&g->arena, (size_t)n * (size_t)h,
+                              sizeof(*length));
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < h; k++) {
+            start[i * h + k] = k * N + over->start[i];
+            length[i * h + k] = over->length[i];
+        }
+    return (struct ragged){ start, length, over->width, NULL };
+}
+
+/* [n,Q] -> [h n,A / h] */
+static struct node *head_queries(const struct attention *a, struct graph *g,
+                                 struct node *query)
+{
+    struct node *q = linear(g, query, param(g, a->W_q), NULL);
+    return graph_reshape(g, q, q->rows * a->heads, a->size / a->heads);
+}
+
+/* A row of state for each query holds those of its heads side by side. */
+static void join_states(const struct attention *a, struct graph *g,
+                        struct attention_state *state)
+{
+    for (int i = 0; i < ATTENTION_STATES; i++) {
+        struct node *x = state->part[i];
+        if (x)
+            state->part[i] = graph_reshape(g, x, x->rows / a->heads,
+                                           x->cols * a->heads);
+    }
+}
+
+static struct attention_state part_states(const struct attention *a,
+                                          struct graph *g,
+                                          const struct attention_state *from)
+{
+    struct attention_state state = *from;
+    for (int i = 0; i < ATTENTION_STATES; i++) {
+        struct node *x = state.part[i];
+        if (x)
+            state.part[i] = graph_reshape(g, x, x->rows * a->heads,
+                                          x->cols / a->heads);
+    }
+    return state;
+}
+
+/* The mean of the heads' weights, for people to look at. */
+static struct node *mean_weights(const struct attention *a, struct graph *g,
+                                 const struct node *weights)
+{
+    int n = weights->rows / a->heads;
+    struct node *mean = graph_zeros(g, n, weights->cols);
+    for (int i = 0; i < weights->rows; i++)
+        vec_axpy(node_row(mean, i / a->heads), 1.0f / (float)a->heads,
+                 node_row(weights, i), (size_t)weights->cols);
+    return mean;
 }
 
 void attention_begin(const struct attention *a, struct graph *g,
@@ -80,9 +197,19 @@ void attention_begin(const struct attention *a, struct graph *g,
                      const struct ragged *over, struct node *summary,
                      struct attention_state *state)
 {
+    int n = summary->rows;
+    struct ragged rows = *over;
     memset(state, 0, sizeof(*state));
-    if (a->align->begin)
-        a->align->begin(a, g, memory, over, summary, state);
+    if (!a->align->begin)
+        return;
+    if (a->heads > 1)
+        rows = head_rows(a, g, memory, over, n);
+    if (!a->align->query_is_summary)
+        summary = NULL;
+    else if (a->heads > 1)
+        summary = head_queries(a, g, summary);
+    a->align->begin(a, g, memory, &rows, n * a->heads, summary, state);
+    join_states(a, g, state);
 }
 
 struct node *attention_step(const struct attention *a, struct graph *g,
@@ -94,15 +221,56 @@ struct node *attention_step(const struct attention *a, struct graph *g,
     memset(step, 0, sizeof(*step));
     if (!a->align->context)
         return NULL;
-    return a->align->step(a, g, memory, over, query, before, step);
+    if (a->heads == 1)
+        return a->align->step(a, g, memory, over, query, before, step);
+    int n = query->rows;
+    struct ragged rows = head_rows(a, g, memory, over, n);
+    struct attention_state parts = part_states(a, g, before);
+    struct node *c = a->align->step(a, g, memory, &rows,
+                                    a->align->query_is_summary
+                                        ? query
+                                        : head_queries(a, g, query),
+                                    &parts, step);
+    join_states(a, g, &step->after);
+    step->weights = mean_weights(a, g, step->weights);
+    return graph_reshape(g, c, n, a->context);
 }
 
 struct node *attention_softmax(const struct attention *a, struct graph *g,
                                const struct attention_memory *memory,
                                const struct ragged *over, struct node *query)
 {
-    struct node *e = a->score->scores(a, g, query, memory, over);
+    struct node *e = attention_scores(a, g, memory, over, query);
     return ragged_softmax(g, e, over);
+}
+
+struct node *attention_scores(const struct attention *a, struct graph *g,
+                              const struct attention_memory *memory,
+                              const struct ragged *over, struct node *query)
+{
+    return a->score->scores(a, g, query, memory, over);
+}
+
+struct ragged attention_window(const struct attention *a, struct graph *g,
+                               const struct ragged *over, const float *centre,
+                               int n)
+{
+    int *start = arena_array(&g->arena, (size_t)n, sizeof(*start));
+    int *length = arena_array(&g->arena, (size_t)n, sizeof(*length));
+    int *first = arena_array(&g->arena, (size_t)n, sizeof(*first));
+    int widest = 2 * a->window + 1;
+    for (int i = 0; i < n; i++) {
+        int S = over->length[i], p = (int)floorf(centre[i]);
+        int from = p - a->window, to = p + a->window;
+        from = from < 0 ? 0 : from < S ? from : S - 1;
+        to = to < S ? to : S - 1;
+        start[i] = over->start[i] + from;
+        length[i] = to - from + 1;
+        first[i] = from;
+    }
+    return (struct ragged){ start, length,
+                            widest < over->width ? widest : over->width,
+                            first };
 }
 
 int attention_param(struct params *p, const char *name, int rows, int cols,

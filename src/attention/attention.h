@@ -29,10 +29,16 @@ enum { ATTENTION_STATES = 3 };
 
 struct attention;
 
-/* The encoder's output for the sentences of a batch. */
+/* The encoder's output for the sentences of a batch, as it is compared and
+ * summed up. With heads, head k's rows follow those of head k - 1. */
 struct attention_memory {
     struct node *values;            // [N,M]
     struct node *keys;              // [N,A], NULL when nothing is compared
+
+    /* For alignments that draw, while training: what the choices of the step
+     * at hand will turn out to cost, and the scale of the loss. */
+    const float *advantage;         // [n]
+    float scale;
 };
 
 struct attention_state {
@@ -54,7 +60,7 @@ struct score {
     int (*declare)(struct attention *a, struct params *p,
                    const struct config *cfg);
 
-    /* Keys of the whole memory, once a batch. */
+    /* Keys of the whole memory, once a batch; NULL: nothing is compared. */
     struct node *(*keys)(const struct attention *a, struct graph *g,
                          struct node *values);              // [N,M] -> [N,A]
 
@@ -70,15 +76,18 @@ struct align {
     const char *aliases;
     bool context;                   /* false: there is none (kind none) */
     bool query_is_summary;          /* compares the encoder's summary */
+    bool draws;                     /* needs to be told what choices cost */
+    bool expects;                   /* trains on an expectation, with noise */
 
     /* Declares further parameters; may be NULL. */
     int (*declare)(struct attention *a, struct params *p,
                    const struct config *cfg);
 
-    /* The state before the first step; may be NULL (no state). */
+    /* The state before the first step, of n rows; may be NULL (no state). The
+     * summary is given to those that compare it, NULL to others. */
     void (*begin)(const struct attention *a, struct graph *g,
                   const struct attention_memory *memory,
-                  const struct ragged *over, struct node *summary,
+                  const struct ragged *over, int n, struct node *summary,
                   struct attention_state *state);
 
     /* Fills in the step, returns the context [n,M]. */
@@ -93,13 +102,26 @@ struct align {
 extern const struct score *const scores[];
 extern const struct align *const aligns[];
 
+/* Heads (Vaswani et al. 2017, sec. 3.2.2) and the halves of key_value (Daniluk
+ * et al. 2017) are made here, around scores and alignments, which see more rows
+ * of narrower queries, keys and values: with h heads a query [n,Q] W_q [Q,A]
+ * is h n rows of A / h, keys W_k and values W_v of the memory likewise, and
+ * the heads' contexts stand side by side. attention.W_q, .W_k, .W_v exist with
+ * heads only. The parameters of the score are those of all heads. */
 struct attention {
     const struct score *score;
     const struct align *align;
-    int query;                      /* Q: width of a query */
-    int memory;                     /* M: width of the encoder's output */
+    int query, memory;              /* widths that the score compares */
     int size;                       /* A: attention.size */
+    int context;                    /* width of the context; 0: none */
+    int heads;
+    bool halves;                    /* attention.memory: key_value */
+    int W_q, W_k, W_v;
+    int window;                     /* D: attention.window */
+    float entropy;                  /* attention.entropy */
+    int local_mode;                 /* of local_p: enum local_mode */
     int W, U, b, v;                 /* numbers of a score's parameters */
+    int W_p, v_p, r;                /* and of an alignment's */
 };
 
 /* Looks up attention.score and attention.kind and declares what they need
@@ -111,8 +133,9 @@ int attention_declare(struct attention *a, struct params *p,
 /* Width of the context: M, or 0 where there is none. */
 int attention_width(const struct attention *a);
 
-/* Fills in the keys; values must be set. */
+/* Keys and values of the encoder's output [N,M]. */
 void attention_memory_init(const struct attention *a, struct graph *g,
+                           struct node *states,
                            struct attention_memory *memory);
 
 /* summary[n,M] is [last forward; first backward] state of the encoder. */
@@ -132,6 +155,17 @@ struct node *attention_step(const struct attention *a, struct graph *g,
 struct node *attention_softmax(const struct attention *a, struct graph *g,
                                const struct attention_memory *memory,
                                const struct ragged *over, struct node *query);
+
+/* For alignments: scores of the queries, of a window or of all positions. */
+struct node *attention_scores(const struct attention *a, struct graph *g,
+                              const struct attention_memory *memory,
+                              const struct ragged *over, struct node *query);
+
+/* For alignments: the window of D words to each side of centre[n], cut at the
+ * ends of the sentences; the arrays are the graph's. */
+struct ragged attention_window(const struct attention *a, struct graph *g,
+                               const struct ragged *over, const float *centre,
+                               int n);
 
 /* For scores: declares attention.NAME. */
 int attention_param(struct params *p, const char *name, int rows, int cols,

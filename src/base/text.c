@@ -155,6 +155,22 @@ const char *next_token(const char **cursor, const char *end, size_t *len)
     return s > token ? token : NULL;
 }
 
+int split_tokens(char *s, size_t len, const char **tokens, int most)
+{
+    const char *cursor = s, *end = s + len;
+    int n = 0;
+    while (n < most) {
+        size_t token_len;
+        const char *token = next_token(&cursor, end, &token_len);
+        if (token == NULL)
+            break;
+        tokens[n++] = token;
+        s[(token - s) + (ptrdiff_t)token_len] = '\0';
+        cursor += cursor < end; /* over the '\0' */
+    }
+    return n;
+}
+
 bool text_is_blank(const char *s, size_t len)
 {
     size_t token_len;

@@ -36,6 +36,11 @@ size_t utf8_repair(struct text *t, const char *s, size_t len);
  * token is left. Nothing is written into the text. */
 const char *next_token(const char **cursor, const char *end, size_t *len);
 
+/* Writes '\0' behind each token, for which s needs room (s[len] is written
+ * when the last token ends there), and stores where the first `most` of them
+ * start. Returns how many these are. */
+int split_tokens(char *s, size_t len, const char **tokens, int most);
+
 bool text_is_blank(const char *s, size_t len); /* no token in it */
 
 /* Least number of insertions, deletions, replacements and swaps of neighbours

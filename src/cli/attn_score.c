@@ -7,14 +7,17 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/lines.h"
 #include "base/output.h"
 #include "base/report.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "base/workers.h"
+#include "cli/alignment_output.h"
 #include "cli/option.h"
 #include "corpus/corpus.h"
 #include "model/model_file.h"
+#include "search/aligner.h"
 #include "search/scorer.h"
 #include "tensor/gemm.h"
 
@@ -31,6 +34,11 @@ static const char help[] =
     "                           perplexity, ce-mean-words, cross-entropy (a\n"
     "                           sentence) or ce-sum (perplexity); pairs with a\n"
     "                           blank side do not count\n"
+    "      --alignment FILE     write what the model looks at as it goes through\n"
+    "                           each pair: the weights of its attention ('-':\n"
+    "                           to stdout, instead of the numbers)\n"
+    "      --alignment-format F csv, matrix, pharaoh or terminal (csv)\n"
+    "      --alignment-eos yes|no  keep </s> in them (yes)\n"
     "      --mini-batch N       pairs scored together\n"
     "      --max-length N       cut longer lines at N words\n"
     "      --threads N          worker threads; 0: one a processor (0)\n"
@@ -145,11 +153,16 @@ struct options {
     double normalize;
     int mini_batch, max_length; /* 0: as the model says */
     int threads;
+    const char *alignment, *format;
+    int eos;
     bool help, version;
 };
 
 enum {
     OPTION_SUMMARY = 256,
+    OPTION_ALIGNMENT,
+    OPTION_FORMAT,
+    OPTION_EOS,
     OPTION_MINI_BATCH,
     OPTION_MAX_LENGTH,
     OPTION_THREADS,
@@ -161,6 +174,9 @@ static const struct option long_options[] = {
     { "model", required_argument, NULL, 'm' },
     { "normalize", optional_argument, NULL, 'n' },
     { "summary", optional_argument, NULL, OPTION_SUMMARY },
+    { "alignment", required_argument, NULL, OPTION_ALIGNMENT },
+    { "alignment-format", required_argument, NULL, OPTION_FORMAT },
+    { "alignment-eos", required_argument, NULL, OPTION_EOS },
     { "mini-batch", required_argument, NULL, OPTION_MINI_BATCH },
     { "max-length", required_argument, NULL, OPTION_MAX_LENGTH },
     { "threads", required_argument, NULL, OPTION_THREADS },
@@ -182,6 +198,14 @@ static int read_option(struct options *o, int option)
     case OPTION_SUMMARY:
         o->summary = summary_named(optarg ? optarg : summaries[0].name);
         return o->summary ? 0 : -1;
+    case OPTION_ALIGNMENT:
+        o->alignment = optarg;
+        return 0;
+    case OPTION_FORMAT:
+        o->format = optarg;
+        return alignment_format(optarg) ? 0 : -1;
+    case OPTION_EOS:
+        return option_bool("--alignment-eos", optarg, &o->eos);
     case OPTION_MINI_BATCH:
         return option_int("--mini-batch", optarg, 1, 100000, &o->mini_batch);
     case OPTION_MAX_LENGTH:
@@ -200,6 +224,25 @@ static int read_option(struct options *o, int option)
     default:
         return option_hint("attn-score");
     }
+}
+
+/* Whether stdout gets the alignments and not the numbers. */
+static bool only_alignments(const struct options *o)
+{
+    return o->alignment && strcmp(o->alignment, "-") == 0;
+}
+
+static int check_options(const struct options *o)
+{
+    if (strcmp(o->source, "-") == 0 && strcmp(o->target, "-") == 0)
+        return error("stdin (-) can be only one of SOURCE and TARGET");
+    if (o->summary && only_alignments(o))
+        return error("--summary and --alignment - cannot both have stdout; "
+                     "give --alignment a file");
+    if (o->alignment && (lines_rereadable(o->source) < 0 ||
+                         lines_rereadable(o->target) < 0))
+        return -1;
+    return 0;
 }
 
 static int read_options(struct options *o, int argc, char **argv)
@@ -222,24 +265,62 @@ static int read_options(struct options *o, int argc, char **argv)
     }
     o->source = argv[optind];
     o->target = argv[optind + 1];
-    if (strcmp(o->source, "-") == 0 && strcmp(o->target, "-") == 0)
-        return error("stdin (-) can be only one of SOURCE and TARGET");
-    return 0;
+    return check_options(o);
 }
 
-static void score(const struct options *o, const struct model_file *f,
-                  const struct corpus *c, double *nll)
+/* --- scoring ------------------------------------------------------------ */
+
+/* Batches for each thread that are aligned before any is printed. */
+enum { WINDOW_BATCHES = 16 };
+
+static int align(const struct options *o, struct scorer *scorer,
+                 const struct corpus *c, int mini_batch, int threads,
+                 double *nll)
+{
+    struct alignment_output output;
+    int got = alignment_output_open(&output, o->alignment, o->format);
+    if (got == 0) {
+        struct aligner aligner = { .scorer = scorer,
+                                   .source = o->source,
+                                   .target = o->target,
+                                   .mini_batch = mini_batch,
+                                   .window = mini_batch * WINDOW_BATCHES *
+                                             threads,
+                                   .out = output.out,
+                                   .format = output.format,
+                                   .eos = o->eos,
+                                   .colour = output.colour };
+        got = align_corpus(&aligner, c, nll);
+    }
+    return alignment_output_close(&output, got);
+}
+
+static int score(const struct options *o, const struct model_file *f,
+                 const struct corpus *c, double *nll)
 {
     struct workers *workers = workers_new(o->threads, gemm_thread_init);
     struct scorer *scorer = scorer_new(f->model, workers);
-    scorer_corpus(scorer, c,
-                  o->mini_batch > 0 ? o->mini_batch
-                                    : f->config.translation.mini_batch,
-                  nll);
+    int mini_batch = o->mini_batch > 0 ? o->mini_batch
+                                       : f->config.translation.mini_batch;
+    int got = 0;
+    if (o->alignment)
+        got = align(o, scorer, c, mini_batch, workers_count(workers), nll);
+    else
+        scorer_corpus(scorer, c, mini_batch, nll);
     note("%zu pairs, %zu words of the target; %.0f MiB", c->pairs,
          c->tokens[1], (double)scorer_peak(scorer) / (1 << 20));
     scorer_free(scorer);
     workers_free(workers);
+    return got;
+}
+
+static int print(const struct options *o, const struct corpus *c,
+                 const double *nll)
+{
+    if (only_alignments(o))
+        return 0;
+    return o->summary ? print_summary(c, nll, o->summary)
+                      : print_pairs(c, nll, o->normalize);
 }
 
 static int run(const struct options *o)
@@ -254,9 +335,9 @@ static int run(const struct options *o)
                                   : f.config.translation.max_length);
     if (got == 0) {
         double *nll = ARRAY_ZERO(nll, c.pairs);
-        score(o, &f, &c, nll);
-        got = o->summary ? print_summary(&c, nll, o->summary)
-                         : print_pairs(&c, nll, (float)o->normalize);
+        got = score(o, &f, &c, nll);
+        if (got == 0)
+            got = print(o, &c, nll);
         free(nll);
     }
     corpus_release(&c);
@@ -266,7 +347,7 @@ static int run(const struct options *o)
 
 int main(int argc, char **argv)
 {
-    struct options o = { 0 };
+    struct options o = { .format = "csv", .eos = 1 };
     report_program("attn-score");
     option_signals();
     int got = read_options(&o, argc, argv);

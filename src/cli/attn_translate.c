@@ -5,14 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/atomic_file.h"
 #include "base/lines.h"
 #include "base/output.h"
 #include "base/report.h"
 #include "base/version.h"
 #include "base/workers.h"
+#include "cli/alignment_output.h"
 #include "cli/option.h"
 #include "model/model_file.h"
 #include "search/translator.h"
@@ -36,7 +35,7 @@ static const char help[] =
     "      --max-length-factor F  at most F output words for an input word\n"
     "      --allow-unk yes|no   whether <unk> may be put out\n"
     "      --alignment FILE     write the attention weights of each line\n"
-    "      --alignment-format F csv, matrix or terminal (csv)\n"
+    "      --alignment-format F csv, matrix, pharaoh or terminal (csv)\n"
     "      --alignment-eos yes|no  keep </s> in them (yes)\n"
     "      --threads N          worker threads; 0: one a processor (0)\n"
     "  -q, --quiet              say nothing but warnings and errors\n"
@@ -176,21 +175,6 @@ static int settle(const struct options *o, const struct config *cfg,
     return 0;
 }
 
-/* The alignment file: stdout for "-", else whole or not at all. */
-static int open_alignment(const struct options *o, struct atomic_file *file,
-                          struct translator_config *to)
-{
-    to->format = alignment_format(o->format);
-    if (!to->format)
-        return -1;
-    if (!o->alignment)
-        return 0;
-    bool out = strcmp(o->alignment, "-") == 0;
-    to->alignment = out ? stdout : atomic_file_open(file, o->alignment);
-    to->colour = out && isatty(STDOUT_FILENO);
-    return to->alignment ? 0 : -1;
-}
-
 static void say_end(const struct translator *t, int threads)
 {
     const struct translator_counts *c = translator_counts(t);
@@ -205,12 +189,15 @@ static int translate(const struct options *o, const struct model_file *f,
                      struct workers *workers)
 {
     struct translator_config config;
-    struct atomic_file file = { 0 };
+    struct alignment_output output;
     struct lines in = { 0 };
     if (settle(o, &f->config, &config) < 0 || lines_open(&in, o->input) < 0)
         return -1;
-    int got = open_alignment(o, &file, &config);
+    int got = alignment_output_open(&output, o->alignment, o->format);
     if (got == 0) {
+        config.alignment = output.out;
+        config.format = output.format;
+        config.colour = output.colour;
         struct translator *t = translator_new(f->model, &f->source,
                                               &f->target, workers, &config);
         got = translator_run(t, &in, stdout);
@@ -218,11 +205,7 @@ static int translate(const struct options *o, const struct model_file *f,
         translator_free(t);
     }
     lines_release(&in);
-    if (got < 0)
-        atomic_file_abort(&file);
-    else if (file.file)
-        got = atomic_file_commit(&file);
-    return got;
+    return alignment_output_close(&output, got);
 }
 
 static int run(const struct options *o)

@@ -264,6 +264,17 @@ const int32_t *corpus_target(const struct corpus *c, size_t i, int *len)
     return c->ids + c->pair[i].start + c->pair[i].source;
 }
 
+struct corpus corpus_slice(const struct corpus *c, size_t from, size_t pairs)
+{
+    assert(from <= c->pairs && pairs <= c->pairs - from);
+    return (struct corpus){
+        .pairs = pairs,
+        .ids = c->ids,
+        .ids_len = c->ids_len,
+        .pair = c->pair + from,
+    };
+}
+
 /* Every EOS is in the ids, so that they alone tell where sentences end. */
 uint64_t corpus_hash(const struct corpus *c)
 {

@@ -54,6 +54,10 @@ int corpus_read_all(struct corpus *c, const char *source, const char *target,
 const int32_t *corpus_source(const struct corpus *c, size_t i, int *len);
 const int32_t *corpus_target(const struct corpus *c, size_t i, int *len);
 
+/* `pairs` pairs from pair `from` on, as a corpus that borrows from c: it needs
+ * no release, and its counts of words are not set. */
+struct corpus corpus_slice(const struct corpus *c, size_t from, size_t pairs);
+
 /* A number that (nearly surely) differs when the ids or their order differ. */
 uint64_t corpus_hash(const struct corpus *c);
 

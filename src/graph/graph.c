@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "tensor/gemm.h"
 #include "tensor/vec.h"
 
@@ -107,6 +108,17 @@ struct node *graph_view(struct graph *g, struct node *x, int first, int rows)
     return y;
 }
 
+struct node *graph_reshape(struct graph *g, struct node *x, int rows, int cols)
+{
+    assert((size_t)rows * (size_t)cols == node_size(x));
+    if (x->rows == rows)
+        return x;
+    struct node *y = new_node(g, rows, cols);
+    y->value = x->value;
+    y->grad = x->grad;
+    return y;
+}
+
 void graph_note_product(struct graph *g, struct node *w, const struct node *x,
                         const struct node *y)
 {
@@ -180,4 +192,20 @@ void graph_rewind(struct graph *g, struct arena_mark mark)
 {
     assert(!g->training);
     arena_rewind(&g->arena, mark);
+}
+
+static uint64_t place(const struct graph *g, int row)
+{
+    return (uint64_t)g->part << 48 ^ (uint64_t)g->draws << 32 ^ (uint64_t)row;
+}
+
+uint32_t graph_key(const struct graph *g, int row)
+{
+    return (uint32_t)(rng_bits(g->seed, RNG_DROPOUT, g->update,
+                               place(g, row)) >> 32);
+}
+
+float graph_uniform(const struct graph *g, int row)
+{
+    return rng_uniform(g->seed, RNG_SAMPLE, g->update, place(g, row));
 }

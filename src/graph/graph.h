@@ -106,6 +106,10 @@ struct node *graph_zeros(struct graph *g, int rows, int cols);
 /* Rows first … first + rows - 1 of x: the same memory, value and gradient. */
 struct node *graph_view(struct graph *g, struct node *x, int first, int rows);
 
+/* The same memory as x, read as [rows,cols]; the sizes agree. */
+struct node *graph_reshape(struct graph *g, struct node *x, int rows,
+                           int cols);
+
 /* Notes that the gradient of the leaf w gets x^T dy. */
 void graph_note_product(struct graph *g, struct node *w, const struct node *x,
                         const struct node *y);
@@ -113,6 +117,12 @@ void graph_note_product(struct graph *g, struct node *w, const struct node *x,
 /* Runs the tape backwards. The last operations (losses) have put their own
  * gradients in already. */
 void graph_backward(struct graph *g);
+
+/* Random numbers of a node are functions of where in a run it is drawn: a key
+ * of 32 bits for a row, and a number in [0,1). Whoever draws adds one to
+ * g->draws afterwards. */
+uint32_t graph_key(const struct graph *g, int row);
+float graph_uniform(const struct graph *g, int row);
 
 /* Search runs step by step: mark before, rewind after what has outlived its
  * step was copied out. Only without `training`. */

@@ -44,14 +44,6 @@ static void dropout_backward(struct graph *g, struct node *y)
     add_product(y->in[0]->grad, y->grad, y->extra, node_size(y));
 }
 
-/* The key of a row: a function of where in the run it is drawn. */
-static uint32_t row_key(const struct graph *g, int row)
-{
-    uint64_t place = (uint64_t)g->part << 48 ^ (uint64_t)g->draws << 32 ^
-                     (uint64_t)row;
-    return (uint32_t)(rng_bits(g->seed, RNG_DROPOUT, g->update, place) >> 32);
-}
-
 static struct node *masked(struct graph *g, struct node *x, float *mask)
 {
     static const struct op op = { "dropout", dropout_backward };
@@ -68,7 +60,7 @@ struct node *dropout(struct graph *g, struct node *x, float rate)
         return x;
     float *mask = arena_alloc(&g->arena, node_size(x) * sizeof(*mask));
     for (int i = 0; i < x->rows; i++)
-        draw_mask(mask + (size_t)i * x->cols, x->cols, row_key(g, i), rate);
+        draw_mask(mask + (size_t)i * x->cols, x->cols, graph_key(g, i), rate);
     return masked(g, x, mask);
 }
 
@@ -79,9 +71,32 @@ struct node *dropout_rows(struct graph *g, struct node *x, float rate)
     float *mask = arena_alloc(&g->arena, node_size(x) * sizeof(*mask));
     for (int i = 0; i < x->rows; i++) {
         float *row = mask + (size_t)i * x->cols;
-        draw_mask(row, 1, row_key(g, i), rate);
+        draw_mask(row, 1, graph_key(g, i), rate);
         for (int j = 1; j < x->cols; j++)
             row[j] = row[0];
     }
     return masked(g, x, mask);
+}
+
+/* dx += dy */
+static void noise_backward(struct graph *g, struct node *y)
+{
+    (void)g;
+    vec_add(y->in[0]->grad, y->grad, node_size(y));
+}
+
+struct node *add_noise(struct graph *g, struct node *x)
+{
+    static const struct op op = { "add_noise", noise_backward };
+    if (!g->training)
+        return x;
+    struct node *y = graph_node(g, &op, x->rows, x->cols, x, NULL, NULL, NULL);
+    for (int i = 0; i < x->rows; i++) {
+        struct rng_key key = rng_key(graph_key(g, i), RNG_SAMPLE, g->update);
+        for (int j = 0; j < x->cols; j++)
+            node_row(y, i)[j] = node_row(x, i)[j] +
+                                rng_key_normal(key, (uint64_t)j);
+    }
+    g->draws++;
+    return y;
 }

@@ -30,6 +30,54 @@ struct node *join_columns(struct graph *g, struct node *a, struct node *b)
     return y;
 }
 
+static void columns_backward(struct graph *g, struct node *y)
+{
+    (void)g;
+    int first = *(const int *)y->extra;
+    for (int i = 0; i < y->rows; i++)
+        vec_add(node_grad_row(y->in[0], i) + first, node_grad_row(y, i),
+                (size_t)y->cols);
+}
+
+struct node *split_columns(struct graph *g, struct node *x, int first,
+                           int cols)
+{
+    static const struct op op = { "split_columns", columns_backward };
+    assert(first >= 0 && first + cols <= x->cols);
+    struct node *y = graph_node(g, &op, x->rows, cols, x, NULL, NULL, NULL);
+    int *kept = arena_alloc(&g->arena, sizeof(*kept));
+    *kept = first;
+    y->extra = kept;
+    for (int i = 0; i < x->rows; i++)
+        vec_copy(node_row(y, i), node_row(x, i) + first, (size_t)cols);
+    return y;
+}
+
+static void heads_backward(struct graph *g, struct node *y)
+{
+    (void)g;
+    struct node *x = y->in[0];
+    int d = y->cols;
+    for (int i = 0; i < x->rows; i++)
+        for (int k = 0; k < x->cols / d; k++)
+            vec_add(node_grad_row(x, i) + k * d,
+                    node_grad_row(y, k * x->rows + i), (size_t)d);
+}
+
+struct node *split_heads(struct graph *g, struct node *x, int heads)
+{
+    static const struct op op = { "split_heads", heads_backward };
+    assert(x->cols % heads == 0);
+    int d = x->cols / heads;
+    struct node *y = graph_node(g, &op, heads * x->rows, d, x, NULL, NULL,
+                                NULL);
+    for (int i = 0; i < x->rows; i++)
+        for (int k = 0; k < heads; k++)
+            vec_copy(node_row(y, k * x->rows + i), node_row(x, i) + k * d,
+                     (size_t)d);
+    return y;
+}
+
 /* dx[index_i] += dy_i */
 static void pick_backward(struct graph *g, struct node *y)
 {

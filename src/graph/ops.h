@@ -24,8 +24,18 @@ struct node *add(struct graph *g, struct node *a, struct node *b);
 
 struct node *node_tanh(struct graph *g, struct node *x);
 
+/* y_ij = max(x_i,2j, x_i,2j+1): x[n,2R] -> [n,R]. */
+struct node *maxout(struct graph *g, struct node *x);
+
 /* [a b]: columns side by side, same rows. */
 struct node *join_columns(struct graph *g, struct node *a, struct node *b);
+
+/* Columns first … first + cols - 1 of x. */
+struct node *split_columns(struct graph *g, struct node *x, int first,
+                           int cols);
+
+/* x[N,h d] -> [h N,d]: row k N + i is the k-th of h parts of row i. */
+struct node *split_heads(struct graph *g, struct node *x, int heads);
 
 /* Row i is row index[i] of x, or zeros where index[i] < 0. index is kept. */
 struct node *pick_rows(struct graph *g, struct node *x, const int *index,
@@ -46,6 +56,12 @@ struct node *dropout(struct graph *g, struct node *x, float rate);
 /* The same for whole rows. */
 struct node *dropout_rows(struct graph *g, struct node *x, float rate);
 
+/* x_ij + N(0, 1) while training, x else; drawn as in dropout(). */
+struct node *add_noise(struct graph *g, struct node *x);
+
+/* x[n,k] + b for a number b[1,1]. */
+struct node *add_number(struct graph *g, struct node *x, struct node *b);
+
 /* GRU gates, reset gate after the matrix. gx[n,3H] = xW + b, gh[n,3H] = hU + c
  * in the order r, z, n; h[n,H] -> h'[n,H]. */
 struct node *gru_gates(struct graph *g, struct node *gx, struct node *gh,
@@ -58,10 +74,12 @@ struct node *lstm_state(struct graph *g, struct node *a, struct node *c);
 
 /* Which rows of the memory a row may attend to: start[i] … start[i] +
  * length[i] - 1. width is the largest length there may be: weights are
- * [n,width] with zeros behind length[i]. Both arrays are kept. */
+ * [n,width] with zeros behind length[i]. A window into a sentence says with
+ * first[i] where in the sentence it begins; NULL: at 0. The arrays are kept. */
 struct ragged {
     const int *start, *length;
     int width;
+    const int *first;
 };
 
 /* e_ij = v . tanh(q_i + k_j): q[n,A], k[N,A], v[1,A] -> [n,width]. */
@@ -83,6 +101,63 @@ struct node *weighted_sum(struct graph *g, struct node *a, struct node *v,
 /* m_i = mean of its sentence's memory rows -> [n,M]. */
 struct node *ragged_mean(struct graph *g, struct node *v,
                          const struct ragged *over, int n);
+
+/* Weights of a window at their places in the sentence: row i of a[n,w] goes
+ * to columns first[i] … of y[n,width], zeros elsewhere. */
+struct node *place_window(struct graph *g, struct node *a,
+                          const struct ragged *window, int width);
+
+/* p_i = (S_i - 1) sigma(x_i), S_i the length of row i's sentence:
+ * x[n,1] -> [n,1]. */
+struct node *relative_position(struct graph *g, struct node *x,
+                               const struct ragged *over);
+
+/* y_ij = a_ij exp(-(f_i + j - p_i)^2 / (2 s^2)) with f_i = first[i]:
+ * a[n,w], p[n,1] -> [n,w]. */
+struct node *gaussian_weights(struct graph *g, struct node *a, struct node *p,
+                              float s, const struct ragged *over);
+
+/* y_ij = e_ij - (f_i + j - p_i)^2 / (2 s^2): the same in logarithms. */
+struct node *gaussian_prior(struct graph *g, struct node *e, struct node *p,
+                            float s, const struct ragged *over);
+
+/* y_ij = x_i,(f_i + j), the columns of a window: x[n,L] -> [n,w]; `behind`
+ * where that is L or more. */
+struct node *read_window(struct graph *g, struct node *x, float behind,
+                         const struct ragged *over);
+
+/* y_ij = u_ij + log(max(1 - a_ij, floor)): what was aligned counts less. */
+struct node *forget_aligned(struct graph *g, struct node *u, struct node *a,
+                            float floor, const struct ragged *over);
+
+/* y = s x */
+struct node *scale(struct graph *g, struct node *x, float s);
+
+/* Expected monotonic alignment of a step (Raffel et al. 2017, eqs. 8 to 11):
+ * p_ij = sigma(e_ij); q_i0 = b_i0, q_ij = (1 - p_i,j-1) q_i,j-1 + b_ij;
+ * a_ij = p_ij q_ij, b the alignment of the step before: e, b [n,width]. */
+struct node *monotonic_alignment(struct graph *g, struct node *e,
+                                 struct node *b, const struct ragged *over);
+
+/* One position for each row, drawn from p_i = softmax(e_i): y is 1 there, 0
+ * elsewhere. Gradients come by REINFORCE, not through y: with the cost C_i of
+ * what followed from the choice, less a baseline, in advantage[i] by the time
+ * of the backward pass,
+ *     de_i += scale (advantage_i (y_i - p_i) + entropy p_i (log p_i + H_i))
+ * the second term being that of -entropy H, H_i the entropy of p_i. */
+struct choice_costs {
+    const float *advantage;         // [n]
+    float scale, entropy;
+};
+
+struct node *draw_position(struct graph *g, struct node *e,
+                           const struct ragged *over,
+                           const struct choice_costs *costs);
+
+/* 1 at the largest e_ij of each row (the first of equals), 0 elsewhere; no
+ * gradient. */
+struct node *best_position(struct graph *g, const struct node *e,
+                           const struct ragged *over);
 
 /* Output layer and cross-entropy in one: logits = r w + b (or r w^T + b when
  * `transposed`), never held for all rows at once. */

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "config/config.h"
 #include "model/names.h"
+#include "model/readout.h"
 #include "nn/choice.h"
 
 #define X(name) extern const struct style style_##name;
@@ -93,14 +94,6 @@ static void declare_cells(struct decoder *d, struct params *p,
     }
 }
 
-static int readout_kind(struct decoder *d, const struct config *cfg)
-{
-    static const char *const names[] = { "tanh", "linear" };
-    int kind = config_name(cfg, "decoder.readout", names, 2);
-    d->linear_readout = kind == 1;
-    return kind;
-}
-
 int decoder_declare(struct decoder *d, struct params *p,
                     const struct config *cfg, const struct encoder *e,
                     int vocabulary)
@@ -108,6 +101,7 @@ int decoder_declare(struct decoder *d, struct params *p,
     const struct cell *cell = cell_named(cfg, "decoder.cell");
     *d = (struct decoder){
         .style = style_named(cfg),
+        .readout = readout_named(cfg),
         .layers = cfg->decoder.layers,
         .hidden = cfg->decoder.hidden,
         .embedding_width = cfg->model.embedding,
@@ -116,7 +110,7 @@ int decoder_declare(struct decoder *d, struct params *p,
         .dropout = (float)cfg->training.dropout,
         .word_dropout = (float)cfg->training.word_dropout,
     };
-    if (!cell || !d->style || readout_kind(d, cfg) < 0 ||
+    if (!cell || !d->style || !d->readout ||
         declare_embedding(d, p, cfg, e, vocabulary) < 0 ||
         attention_declare(&d->attention, p, cfg, d->hidden, e->width) < 0 ||
         bridge_declare(&d->bridge, p, cfg, e, cell) < 0)
@@ -198,15 +192,22 @@ struct node *decoder_recur(const struct decoder *d, struct graph *g,
                            const struct decoder_state *before,
                            struct decoder_state *after)
 {
-    struct node *below = NULL;
-    for (int l = 0; l < d->layers; l++) {
+    cell_step(g, &d->cell[0], gates, second, before->part, after->part);
+    return decoder_stack(d, g, after->part[0], before, after);
+}
+
+struct node *decoder_stack(const struct decoder *d, struct graph *g,
+                           struct node *below,
+                           const struct decoder_state *before,
+                           struct decoder_state *after)
+{
+    for (int l = 1; l < d->layers; l++) {
         struct node *const *from = before->part + l * CELL_STATES;
         struct node **to = after->part + l * CELL_STATES;
-        struct node *a = gates;
-        if (l > 0)
-            a = cell_inputs(g, &d->cell[l], dropout(g, below, d->dropout));
-        cell_step(g, &d->cell[l], a, l == 0 ? second : NULL, from, to);
-        below = l > 0 && d->residual ? add(g, to[0], below) : to[0];
+        struct node *a = cell_inputs(g, &d->cell[l],
+                                     dropout(g, below, d->dropout));
+        cell_step(g, &d->cell[l], a, NULL, from, to);
+        below = d->residual ? add(g, to[0], below) : to[0];
     }
     return below;
 }

@@ -78,8 +78,10 @@ struct decoder {
     struct attention attention;
     struct bridge bridge;
     struct cell_weights cell[LAYERS];
+    struct cell_weights second;             /* of style conditional */
+    const struct readout_kind *readout;
     int layers, hidden, embedding_width, readout_width;
-    bool residual, input_feeding, linear_readout;
+    bool residual, input_feeding;
     float dropout, word_dropout;
     int embedding;                          /* numbers of parameters … */
     int readout_state, readout_word, readout_context, readout_bias;
@@ -117,6 +119,12 @@ struct node *decoder_readout(const struct decoder *d, struct graph *g,
  * its second input (NULL: none), returns the top layer's output. */
 struct node *decoder_recur(const struct decoder *d, struct graph *g,
                            struct node *gates, struct node *second,
+                           const struct decoder_state *before,
+                           struct decoder_state *after);
+
+/* For styles: the layers above the first, on the first one's output. */
+struct node *decoder_stack(const struct decoder *d, struct graph *g,
+                           struct node *below,
                            const struct decoder_state *before,
                            struct decoder_state *after);
 

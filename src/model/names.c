@@ -4,6 +4,7 @@
 #include "model/bridge.h"
 #include "model/decoder.h"
 #include "model/family.h"
+#include "model/readout.h"
 #include "nn/cell.h"
 #include "nn/choice.h"
 
@@ -47,6 +48,11 @@ static const char *bridge_name(int i)
     return bridge_kinds[i].name;
 }
 
+static const char *readout_name(int i)
+{
+    return readout_kinds[i].name;
+}
+
 static const struct choice_table tables[] = {
     { "model.type", family_name, NULL },
     { "model.tied_embeddings", NULL, "none, target, all" },
@@ -54,9 +60,11 @@ static const struct choice_table tables[] = {
     { "encoder.cell", cell_name, NULL },
     { "decoder.cell", cell_name, NULL },
     { "decoder.style", style_name, NULL },
-    { "decoder.readout", NULL, "tanh, linear" },
+    { "decoder.readout", readout_name, NULL },
     { "attention.score", score_name, NULL },
     { "attention.kind", align_name, NULL },
+    { "attention.memory", NULL, "shared, key_value" },
+    { "attention.local_mode", NULL, "paper, renormalized, prior" },
     { NULL, NULL, NULL },
 };
 

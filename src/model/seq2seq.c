@@ -28,8 +28,8 @@ static void encode(const struct model *m, struct graph *g,
             memory->width = length[b];
     }
     encoder_run(&m->encoder, g, source, &memory->encoded);
-    memory->attention.values = memory->encoded.memory;
-    attention_memory_init(&m->decoder.attention, g, &memory->attention);
+    attention_memory_init(&m->decoder.attention, g, memory->encoded.memory,
+                          &memory->attention);
 }
 
 static void begin(const struct model *m, struct graph *g,
@@ -99,13 +99,15 @@ static void shrink(struct graph *g, struct decoder_state *state, int n)
 
 /* Steps through the target; the features of all steps, packed. */
 static void teacher_force(const struct decoder *d, struct graph *g,
-                          const struct decoder_memory *memory,
+                          struct decoder_memory *memory,
                           const struct packing *pack,
                           const struct decoder_inputs *inputs,
+                          const float *advantage,
                           struct node *features[DECODER_FEATURES],
                           struct model_trace *trace)
 {
-    struct ragged over = { memory->start, memory->length, memory->width };
+    struct ragged over = { memory->start, memory->length, memory->width,
+                           NULL };
     struct node **parts[DECODER_FEATURES];
     for (int k = 0; k < DECODER_FEATURES; k++)
         parts[k] = arena_array(&g->arena, (size_t)pack->steps,
@@ -120,6 +122,7 @@ static void teacher_force(const struct decoder *d, struct graph *g,
         };
         struct decoder_step one;
         shrink(g, &state, n);
+        memory->attention.advantage = advantage ? advantage + first : NULL;
         decoder_step(d, g, memory, &over, &now, &state, &one);
         for (int k = 0; k < DECODER_FEATURES; k++)
             parts[k][t] = one.feature[k];
@@ -140,6 +143,41 @@ static void sum_pairs(const struct packing *pack, const float *row_nll,
     for (int t = 0; t < pack->steps; t++)
         for (int i = 0; i < pack->alive[t]; i++)
             pair_nll[pack->order[i]] += (double)row_nll[pack->first[t] + i];
+}
+
+/* What the choice at each step cost, for alignments that draw: the sum of
+ * -log p of its word and those after it in the sentence, less a baseline, the
+ * mean of a word of the other sentences times the number of these words. (A
+ * choice cannot change the words before it, and the baseline does not depend
+ * on it: the estimate stays right on average, and varies less than with the
+ * whole sentence and a moving average, Xu et al. 2015, sec. 4.1; nor is there
+ * a state to keep.) */
+static void fill_advantage(const struct packing *pack, const float *row_nll,
+                           struct arena *arena, float *advantage)
+{
+    int B = pack->sentences, N = pack->tokens;
+    double total = 0;
+    double *sum = arena_array(arena, (size_t)B, sizeof(*sum));
+    double *to_go = arena_array(arena, (size_t)B, sizeof(*to_go));
+    int *words = arena_array(arena, (size_t)B, sizeof(*words));
+    for (int i = 0; i < B; i++) {
+        sum[i] = to_go[i] = 0;
+        words[i] = 0;
+    }
+    for (int t = 0; t < pack->steps; t++)
+        for (int i = 0; i < pack->alive[t]; i++) {
+            sum[i] += (double)row_nll[pack->first[t] + i];
+            words[i]++;
+        }
+    for (int i = 0; i < B; i++)
+        total += sum[i];
+    for (int t = pack->steps - 1; t >= 0; t--)
+        for (int i = 0; i < pack->alive[t]; i++) {
+            int others = N - words[i], row = pack->first[t] + i;
+            double mean = others > 0 ? (total - sum[i]) / others : 0;
+            to_go[i] += (double)row_nll[row] - mean;
+            advantage[row] = (float)to_go[i];
+        }
 }
 
 static struct loss output_loss(const struct model *m, struct graph *g,
@@ -179,12 +217,20 @@ static struct loss loss(const struct model *m, struct graph *g,
         trace->weights = arena_array(&g->arena, (size_t)pack.steps,
                                      sizeof(*trace->weights));
     }
-    teacher_force(d, g, &memory, &pack, &inputs, features, trace);
+    bool draws = g->training && d->attention.align->draws;
+    float *row_nll = NULL, *advantage = NULL;
+    if (pair_nll || draws)
+        row_nll = arena_array(&g->arena, (size_t)pack.tokens,
+                              sizeof(*row_nll));
+    if (draws)
+        advantage = arena_array(&g->arena, (size_t)pack.tokens,
+                                sizeof(*advantage));
+    memory.attention.scale = scale;
+    teacher_force(d, g, &memory, &pack, &inputs, advantage, features, trace);
     struct node *readouts = decoder_readout(d, g, &inputs, features);
-    float *row_nll = pair_nll ? arena_array(&g->arena, (size_t)pack.tokens,
-                                            sizeof(*row_nll))
-                              : NULL;
     struct loss sum = output_loss(m, g, readouts, gold, scale, row_nll);
+    if (draws)
+        fill_advantage(&pack, row_nll, &g->arena, advantage);
     if (pair_nll)
         sum_pairs(&pack, row_nll, pair_nll);
     return sum;

@@ -1,5 +1,5 @@
 /* s_t = cell([E y_{t-1}; h~_{t-1}], s_{t-1})   (h~ with input feeding only);
- * c_t from s_t; readout h~_t = f([c_t; s_t] W_c + b), f = tanh or linear
+ * c_t from s_t; readout h~_t = f([c_t; s_t] W_c + b), f of decoder.readout
  * Luong et al. 2015, eqs. 5 and sec. 3.3 (there without b)
  *
  * readout.W_s [H,R], readout.W_c [M,R], readout.b [1,R]: W_c of the paper in
@@ -16,12 +16,11 @@ static int declare(struct decoder *d, struct params *p,
     d->readout_width = cfg->decoder.readout_size > 0
                            ? cfg->decoder.readout_size
                            : d->hidden;
-    int R = d->readout_width;
-    d->readout_state = readout_param(p, "W_s", d->hidden, R);
-    d->readout_context = M > 0 ? readout_param(p, "W_c", M, R) : -1;
-    d->readout_bias = readout_param(p, "b", 1, R);
+    d->readout_state = readout_param(d, p, "W_s", d->hidden);
+    d->readout_context = M > 0 ? readout_param(d, p, "W_c", M) : -1;
+    d->readout_bias = readout_param(d, p, "b", 1);
     d->readout_word = -1;
-    return d->input_feeding ? R : 0;
+    return d->input_feeding ? d->readout_width : 0;
 }
 
 static struct node *combine(const struct decoder *d, struct graph *g,
@@ -31,7 +30,7 @@ static struct node *combine(const struct decoder *d, struct graph *g,
                             param(g, d->readout_bias));
     if (context)
         t = linear_into(g, t, context, param(g, d->readout_context));
-    return dropout(g, readout_activate(d, g, t), d->dropout);
+    return readout_activate(d, g, t);
 }
 
 static void step(const struct decoder *d, struct graph *g,

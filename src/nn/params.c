@@ -116,7 +116,8 @@ static void fill_orthogonal(const struct block *b)
 
 static bool is_bias(enum init init)
 {
-    return init == INIT_ZERO || init == INIT_ONE || init == INIT_FORGET;
+    return init == INIT_ZERO || init == INIT_ONE || init == INIT_FORGET ||
+           init == INIT_MINUS_ONE;
 }
 
 static void fill(const struct block *b, enum init init, int number,
@@ -131,6 +132,9 @@ static void fill(const struct block *b, enum init init, int number,
         break;
     case INIT_ONE:
         fill_constant(b, 1);
+        break;
+    case INIT_MINUS_ONE:
+        fill_constant(b, -1);
         break;
     case INIT_FORGET:
         fill_constant(b, number == 1 ? 1 : 0);

@@ -27,7 +27,8 @@ enum init {
     INIT_GLOROT,        /* uniform, +- sqrt(6 / (rows + cols)) of a block */
     INIT_ORTHOGONAL,    /* square blocks: Saxe et al. 2014 */
     INIT_EMBEDDING,     /* normal, deviation 1 / sqrt(cols) */
-    INIT_FORGET         /* zero, but one in the second of four blocks */
+    INIT_FORGET,        /* zero, but one in the second of four blocks */
+    INIT_MINUS_ONE
 };
 
 /* A matrix [rows,cols]. Its columns are `blocks` matrices side by side (the

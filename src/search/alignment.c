@@ -7,9 +7,7 @@
 #include "search/alignment_internal.h"
 
 const struct alignment_format *const alignment_formats[] = {
-    &alignment_csv,
-    &alignment_matrix,
-    &alignment_terminal,
+    &alignment_csv, &alignment_matrix, &alignment_pharaoh, &alignment_terminal,
     NULL,
 };
 

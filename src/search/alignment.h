@@ -20,6 +20,11 @@
  *             across; then a row for each target token: the token, and the
  *             weights. A blank line stands between blocks. The block of an
  *             empty line is one empty quoted cell: "".
+ *   pharaoh   A line for each sentence with a link i-j from each target word j
+ *             to the source word i that has the greatest weight (of equal ones
+ *             the first). There is none for </s>, for a word whose greatest
+ *             weight is that of the source's </s>, and for a word without
+ *             weights above 0.
  *   terminal  A heat map for people, in UTF-8: shades, or colours when
  *             alignment.colour is set. Too many source tokens for the 80
  *             columns are cut into several maps, one below the other.
@@ -38,12 +43,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* All pointers are borrowed. Tokens are UTF-8; '</s>' is one of them when it
- * is to be printed. A sentence without tokens on a side has 0 of them. */
+/* All pointers are borrowed. Tokens are UTF-8; </s> is the last of them where
+ * it is to be printed. A sentence without tokens on a side has 0 of them. */
 struct alignment {
     long sentence;  /* from 0 */
     int hypothesis; /* from 0, of an n-best list; -1: not numbered */
     int sources, targets;
+    bool source_eos, target_eos; /* the last one is </s>, no word */
     const char *const *source, *const *target;
     const float *weights; // [targets, sources]
     bool colour;          /* terminal: 256 colours */

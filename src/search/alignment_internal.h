@@ -6,6 +6,7 @@
 
 extern const struct alignment_format alignment_csv;
 extern const struct alignment_format alignment_matrix;
+extern const struct alignment_format alignment_pharaoh;
 extern const struct alignment_format alignment_terminal;
 
 /* One field of a CSV record, quoted when it has to be. */

@@ -127,7 +127,7 @@ static struct ragged rows_over(struct search *s)
         s->start[i] = s->memory.start[s->row[i].sentence];
         s->length[i] = s->memory.length[s->row[i].sentence];
     }
-    return (struct ragged){ s->start, s->length, s->memory.width };
+    return (struct ragged){ s->start, s->length, s->memory.width, NULL };
 }
 
 /* log p of an entry of a row of logits, as cross_entropy() computes it */

@@ -154,15 +154,7 @@ static void print_n_best(const struct translator *t, long number,
 static const char **source_words(struct input *in, bool eos)
 {
     const char **words = ARRAY_ALLOC(words, (size_t)in->words + 1);
-    const char *cursor = in->text.s, *end = cursor + in->text.len, *word;
-    size_t len;
-    for (int i = 0; i < in->words; i++) {
-        word = next_token(&cursor, end, &len);
-        words[i] = word;
-        in->text.s[(word - in->text.s) + (ptrdiff_t)len] = '\0';
-        if (cursor < end)
-            cursor++;
-    }
+    split_tokens(in->text.s, in->text.len, words, in->words);
     if (eos)
         words[in->words] = "</s>";
     return words;
@@ -192,7 +184,8 @@ static void print_one_alignment(const struct translator *t,
         memcpy(weights + (size_t)i * S, h->weights[i],
                (size_t)S * sizeof(*weights));
     struct alignment a = { .sentence = in->number - 1, .hypothesis = number,
-                           .sources = S, .targets = T, .source = source,
+                           .sources = S, .targets = T, .source_eos = keep,
+                           .target_eos = keep && h->ended, .source = source,
                            .target = target, .weights = weights,
                            .colour = t->config.colour };
     t->config.format->print(t->config.alignment, &a);

@@ -20,6 +20,7 @@ data: {source: train.src, target: train.tgt}
 model: {embedding: 5}
 encoder: {hidden: 3}
 decoder: {hidden: 6}
+attention: {window: 2, length_limit: 30}
 training:
   batch_size: 8
   updates: 3
@@ -43,18 +44,45 @@ compare() {
     printf '%s\t%s\t%s\n' "$*" "m$number/best.npz" "scores$number" >>list
 }
 
+# Every cell with every style and kind; scores and bridges in turn.
+scores='additive dot scaled_dot general location'
+kinds='none global static local_m local_p forward hard monotonic'
+set_of() { # N WORD...: the Nth word, from 0, round and round
+    n=$1
+    shift
+    shift $((n % $#))
+    echo "$1"
+}
+turn=0
 for cell in gru lstm rnn; do
-    for style in bahdanau luong; do
-        for bridge in dense mean copy zero; do
-            set -- --encoder.cell $cell --decoder.cell $cell \
-                --decoder.style $style --model.bridge $bridge
-            compare "$@" --attention.kind none
-            for score in additive dot general; do
-                for kind in global static; do
-                    compare "$@" --attention.score $score --attention.kind $kind
-                done
+    for style in bahdanau luong conditional; do
+        for kind in $kinds; do
+            for step in 1 2; do
+                turn=$((turn + step))
+                # shellcheck disable=SC2086 # lists of words
+                compare --encoder.cell $cell --decoder.cell $cell \
+                    --decoder.style $style --attention.kind $kind \
+                    --model.bridge "$(set_of $turn dense mean copy zero)" \
+                    --attention.score "$(set_of $turn $scores)" \
+                    --attention.local_mode "$(set_of $turn paper renormalized prior)"
             done
         done
+    done
+done
+
+# Every score with every kind, with heads and with halves.
+for score in $scores; do
+    for kind in $kinds; do
+        set -- --attention.score $score --attention.kind $kind
+        compare "$@"
+        [ $kind = hard ] || compare "$@" --attention.heads 2
+        case $score in
+        additive | general) compare "$@" --attention.memory key_value ;;
+        esac
+        case $score:$kind in
+        location:* | *:hard) ;;
+        *) compare "$@" --attention.memory key_value --attention.heads 3 ;;
+        esac
     done
 done
 
@@ -83,6 +111,10 @@ $residual --encoder.bidirectional false --encoder.hidden 5 --attention.kind none
 --decoder.style luong --decoder.readout_size 4
 --decoder.style luong --decoder.readout linear --decoder.input_feeding false --decoder.readout_size 9
 --decoder.readout linear --decoder.readout_size 11
+--decoder.readout maxout
+--decoder.readout maxout --decoder.style luong
+--decoder.readout maxout --decoder.style conditional --decoder.layers 2 --decoder.residual true
+--decoder.style conditional --decoder.layers 2 --decoder.cell lstm
 --attention.size 1
 --attention.size 17 --decoder.style luong
 --model.tied_embeddings target

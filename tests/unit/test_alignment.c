@@ -26,6 +26,8 @@ static const struct alignment house = {
     .hypothesis = -1,
     .sources = 3,
     .targets = 3,
+    .source_eos = true,
+    .target_eos = true,
     .source = source,
     .target = target,
     .weights = weights,
@@ -195,6 +197,30 @@ static void test_matrix_n_best(void **state)
                   "the,1,0,0\n");
 }
 
+/* No link for </s>, nor to it, nor without a weight; of equal weights the
+ * first. */
+static void test_pharaoh(void **state)
+{
+    static const float w[] = {
+        0.2f, 0.2f, 0.1f, // the
+        0.1f, 0.4f, 0.5f, // house
+        0.9f, 0.0f, 0.1f, // </s>
+    };
+    static const float none[9] = { NAN };
+    struct alignment a[] = { house, empty, house, house, house };
+    (void)state;
+    a[2].weights = w;
+    a[3].weights = none;
+    a[4].weights = w; /* as if the last of each side were words */
+    a[4].source_eos = a[4].target_eos = false;
+    assert_prints("pharaoh", a, 5,
+                  "0-0 1-1\n"
+                  "\n"
+                  "0-0\n"
+                  "\n"
+                  "0-0 2-1 0-2\n");
+}
+
 static void test_terminal(void **state)
 {
     struct alignment a[] = { house, empty };
@@ -311,6 +337,7 @@ int main(void)
         cmocka_unit_test(test_csv_in_any_locale),
         cmocka_unit_test(test_matrix),
         cmocka_unit_test(test_matrix_n_best),
+        cmocka_unit_test(test_pharaoh),
         cmocka_unit_test(test_terminal),
         cmocka_unit_test(test_terminal_colours),
         cmocka_unit_test(test_terminal_widths),

@@ -222,7 +222,7 @@ static struct node *build_lstm_state(struct graph *g, struct node **leaf)
 /* Five queries; two share a sentence, one sentence has one word. */
 static const int over_start[] = { 3, 0, 3, 7, 8 };
 static const int over_length[] = { 4, 3, 4, 1, 6 };
-static const struct ragged over = { over_start, over_length, 6 };
+static const struct ragged over = { over_start, over_length, 6, NULL };
 
 enum { QUERIES = 5, MEMORY = 14, WIDTH = 6 };
 
@@ -259,7 +259,103 @@ static struct node *build_attention(struct graph *g, struct node **leaf)
     return weighted_sum(g, ragged_softmax(g, e, &over), memory, &over);
 }
 
+/* Windows into these sentences. */
+static const int window_start[] = { 3, 1, 5, 7, 11 };
+static const int window_length[] = { 2, 2, 2, 1, 3 };
+static const int window_first[] = { 0, 1, 2, 0, 3 };
+static const struct ragged window = { window_start, window_length, 3,
+                                      window_first };
+
+static struct node *build_place(struct graph *g, struct node **leaf)
+{
+    return place_window(g, leaf[0], &window, WIDTH);
+}
+
+static struct node *build_read(struct graph *g, struct node **leaf)
+{
+    return read_window(g, leaf[0], 2, &window);
+}
+
+static struct node *build_position(struct graph *g, struct node **leaf)
+{
+    return relative_position(g, leaf[0], &over);
+}
+
+static struct node *build_gaussian(struct graph *g, struct node **leaf)
+{
+    return gaussian_weights(g, leaf[0], leaf[1], 1.5f, &window);
+}
+
+static struct node *build_prior(struct graph *g, struct node **leaf)
+{
+    return gaussian_prior(g, leaf[0], leaf[1], 1.5f, &window);
+}
+
+static struct node *build_forget(struct graph *g, struct node **leaf)
+{
+    struct node *a = ragged_softmax(g, leaf[1], &over);
+    return forget_aligned(g, leaf[0], a, 1e-4f, &over);
+}
+
+static struct node *build_monotonic(struct graph *g, struct node **leaf)
+{
+    struct node *b = ragged_softmax(g, leaf[1], &over);
+    return monotonic_alignment(g, leaf[0], b, &over);
+}
+
+static struct node *build_scale(struct graph *g, struct node **leaf)
+{
+    return scale(g, leaf[0], -1.75f);
+}
+
+static struct node *build_number(struct graph *g, struct node **leaf)
+{
+    return add_number(g, leaf[0], leaf[1]);
+}
+
+static struct node *build_noise(struct graph *g, struct node **leaf)
+{
+    return node_tanh(g, add_noise(g, leaf[0]));
+}
+
+/* The larger of each pair stays the larger: tanh of x, x of twice its size. */
+static struct node *build_maxout(struct graph *g, struct node **leaf)
+{
+    struct node *pairs = join_columns(g, leaf[0], scale(g, leaf[0], 3));
+    return maxout(g, graph_reshape(g, pairs, 2 * pairs->rows,
+                                   pairs->cols / 2));
+}
+
+static struct node *build_columns(struct graph *g, struct node **leaf)
+{
+    struct node *x = node_tanh(g, leaf[0]);
+    return join_columns(g, split_columns(g, x, 3, 4),
+                        split_columns(g, x, 0, 5));
+}
+
+static struct node *build_heads(struct graph *g, struct node **leaf)
+{
+    return split_heads(g, leaf[0], 3);
+}
+
 static const struct small_graph graphs[] = {
+    { "place_window", build_place, .leaf = { { "a", QUERIES, 3 } } },
+    { "read_window", build_read, .leaf = { { "x", QUERIES, 4 } } },
+    { "relative_position", build_position, .leaf = { { "x", QUERIES, 1 } } },
+    { "gaussian_weights", build_gaussian,
+      .leaf = { { "a", QUERIES, 3 }, { "p", QUERIES, 1 } } },
+    { "gaussian_prior", build_prior,
+      .leaf = { { "e", QUERIES, 3 }, { "p", QUERIES, 1 } } },
+    { "forget_aligned", build_forget,
+      .leaf = { { "u", QUERIES, WIDTH }, { "e", QUERIES, WIDTH } } },
+    { "monotonic_alignment", build_monotonic,
+      .leaf = { { "e", QUERIES, WIDTH }, { "b", QUERIES, WIDTH } } },
+    { "scale", build_scale, .leaf = { { "x", 3, 5 } } },
+    { "add_number", build_number, .leaf = { { "x", 3, 5 }, { "b", 1, 1 } } },
+    { "add_noise", build_noise, .leaf = { { "x", 3, 5 } }, .random = true },
+    { "maxout", build_maxout, .leaf = { { "x", 3, 8 } } },
+    { "split_columns", build_columns, .leaf = { { "x", 3, 7 } } },
+    { "split_heads", build_heads, .leaf = { { "x", 4, 6 } } },
     { "linear", build_linear,
       .leaf = { { "x", 5, 3 }, { "w", 3, 4 }, { "b", 1, 4 } } },
     { "linear without bias", build_linear_no_bias,
@@ -1075,10 +1171,98 @@ static void test_cross_entropy_of_constants(void **state)
         }
 }
 
+/* --- hard choices ---------------------------------------------------------- */
+
+enum { CHOICES = 4 };
+
+/* One draw from leaf e; its gradient is written, its choice returned. */
+static int draw_once(struct graph *g, float *e, float *grad, uint64_t update,
+                     const float *costs, float entropy)
+{
+    static const int start[] = { 0 }, length[] = { CHOICES };
+    static const struct ragged all = { start, length, CHOICES, NULL };
+    float advantage = 0;
+    graph_reset(g);
+    g->training = true;
+    g->seed = 3;
+    g->update = update;
+    memset(grad, 0, CHOICES * sizeof(*grad));
+    struct node *leaf = graph_leaf(g, 1, CHOICES, e, grad);
+    struct choice_costs told = { &advantage, 0.5f, entropy };
+    struct node *y = draw_position(g, leaf, &all, &told);
+    int drawn = 0;
+    while (y->value[drawn] == 0)
+        drawn++;
+    advantage = costs[drawn] - 1.0f; /* any baseline will do */
+    graph_backward(g);
+    return drawn;
+}
+
+static double entropy_of(const double *p)
+{
+    double h = 0;
+    for (int j = 0; j < CHOICES; j++)
+        h -= p[j] * log(p[j]);
+    return h;
+}
+
+/* The mean of the estimate is the gradient of scale * (E[cost] - entropy H),
+ * within four standard errors; choices come as often as they should. */
+static void test_draws_estimate_the_gradient(void **state)
+{
+    (void)state;
+    enum { DRAWS = 40000 };
+    float e[CHOICES] = { 0.3f, -0.8f, 1.1f, 0.0f }, grad[CHOICES];
+    static const float costs[CHOICES] = { 2.0f, 0.5f, 3.0f, -1.0f };
+    const double entropy = 0.3;
+    double p[CHOICES], total = 0, mean_cost = 0;
+    double sum[CHOICES] = { 0 }, squares[CHOICES] = { 0 };
+    int count[CHOICES] = { 0 };
+    struct graph g;
+    for (int j = 0; j < CHOICES; j++)
+        total += p[j] = exp((double)e[j]);
+    for (int j = 0; j < CHOICES; j++)
+        mean_cost += (p[j] /= total) * (double)costs[j];
+    graph_init(&g);
+    for (int i = 0; i < DRAWS; i++) {
+        count[draw_once(&g, e, grad, (uint64_t)i, costs, (float)entropy)]++;
+        for (int j = 0; j < CHOICES; j++) {
+            sum[j] += (double)grad[j];
+            squares[j] += (double)grad[j] * (double)grad[j];
+        }
+    }
+    graph_release(&g);
+    for (int j = 0; j < CHOICES; j++) {
+        double exact = 0.5 * p[j] * ((double)costs[j] - mean_cost) +
+                       0.5 * entropy * p[j] * (log(p[j]) + entropy_of(p));
+        double mean = sum[j] / DRAWS;
+        double error = sqrt((squares[j] / DRAWS - mean * mean) / DRAWS);
+        assert_true(fabs(mean - exact) < 4 * error);
+        assert_true(fabs(count[j] - p[j] * DRAWS) <
+                    4 * sqrt(p[j] * (1 - p[j]) * DRAWS));
+    }
+}
+
+static void test_best_position(void **state)
+{
+    (void)state;
+    float e[2 * 3] = { 1, 4, 9, 2, 2, -1 };
+    static const int start[] = { 0, 0 }, length[] = { 2, 3 };
+    static const struct ragged two = { start, length, 3, NULL };
+    static const float right[2 * 3] = { 0, 1, 0, 1, 0, 0 };
+    struct graph g;
+    graph_init(&g);
+    struct node *y = best_position(&g, graph_leaf(&g, 2, 3, e, NULL), &two);
+    assert_memory_equal(y->value, right, sizeof(right));
+    graph_release(&g);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_draws_estimate_the_gradient),
+        cmocka_unit_test(test_best_position),
         cmocka_unit_test(test_gradients_are_added),
         cmocka_unit_test(test_leaves_without_gradient),
         cmocka_unit_test(test_nothing_is_wanted),

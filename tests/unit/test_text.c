@@ -200,6 +200,27 @@ static void check_tokens(const char *s, size_t len, const char *wanted)
     text_release(&t);
 }
 
+static void test_split(void **state)
+{
+    char text[] = "  ab c\td  \0";
+    const char *token[4] = { NULL };
+    (void)state;
+    assert_int_equal(split_tokens(text, sizeof text - 2, token, 4), 3);
+    assert_string_equal(token[0], "ab");
+    assert_string_equal(token[1], "c");
+    assert_string_equal(token[2], "d");
+    assert_null(token[3]);
+
+    char two[] = "a bc";
+    assert_int_equal(split_tokens(two, 4, token, 1), 1);
+    assert_string_equal(token[0], "a");
+    char last[] = "a bc";
+    assert_int_equal(split_tokens(last, 4, token, 2), 2);
+    assert_string_equal(token[1], "bc");
+    assert_int_equal(split_tokens(last, 0, token, 2), 0);
+    assert_int_equal(split_tokens(last, 1, token, 0), 0);
+}
+
 static void test_tokens(void **state)
 {
     (void)state;
@@ -286,6 +307,7 @@ int main(void)
         cmocka_unit_test(test_utf8_random),
         cmocka_unit_test(test_repair),
         cmocka_unit_test(test_tokens),
+        cmocka_unit_test(test_split),
         cmocka_unit_test(test_edit_distance),
         cmocka_unit_test(test_nearest),
     };
