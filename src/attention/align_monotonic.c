@@ -91,8 +91,7 @@ static struct node *step(const struct attention *a, struct graph *g,
         out->after.part[0] = out->weights;
     } else {
         struct ragged from = rest(g, over, b);
-        walk(g, &from, energies(a, g, memory, &from, query), over->width,
-             out);
+        walk(g, &from, energies(a, g, memory, &from, query), over->width, out);
     }
     return weighted_sum(g, out->weights, memory->values, over);
 }

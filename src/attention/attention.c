@@ -76,7 +76,8 @@ static int declare_widths(struct attention *a, struct params *p,
     if (a->halves && memory % 2 != 0)
         return config_error(cfg, "attention.memory",
                             "'key_value' halves the encoder's output, which "
-                            "has %d units; make that an even number", memory);
+                            "has %d units; make that an even number",
+                            memory);
     a->query = a->align->query_is_summary ? memory : query;
     a->memory = a->context = a->halves ? memory / 2 : memory;
     return a->heads > 1 ? declare_heads(a, p, cfg, a->query, a->memory) : 0;
@@ -107,8 +108,7 @@ int attention_width(const struct attention *a)
 }
 
 void attention_memory_init(const struct attention *a, struct graph *g,
-                           struct node *states,
-                           struct attention_memory *memory)
+                           struct node *states, struct attention_memory *memory)
 {
     memset(memory, 0, sizeof(*memory));
     if (!a->align->context)
@@ -277,9 +277,10 @@ int attention_param(struct params *p, const char *name, int rows, int cols,
                     enum init init)
 {
     char *dotted = xasprintf("attention.%s", name);
-    int id = params_declare(
-        p, &(struct param){ .name = dotted, .rows = rows, .cols = cols,
-                            .init = init });
+    int id = params_declare(p, &(struct param){ .name = dotted,
+                                                .rows = rows,
+                                                .cols = cols,
+                                                .init = init });
     free(dotted);
     return id;
 }

@@ -32,12 +32,12 @@ struct attention;
 /* The encoder's output for the sentences of a batch, as it is compared and
  * summed up. With heads, head k's rows follow those of head k - 1. */
 struct attention_memory {
-    struct node *values;            // [N,M]
-    struct node *keys;              // [N,A], NULL when nothing is compared
+    struct node *values; // [N,M]
+    struct node *keys;   // [N,A], NULL when nothing is compared
 
     /* For alignments that draw, while training: what the choices of the step
      * at hand will turn out to cost, and the scale of the loss. */
-    const float *advantage;         // [n]
+    const float *advantage; // [n]
     float scale;
 };
 
@@ -47,13 +47,13 @@ struct attention_state {
 
 /* What a step gives besides its context. */
 struct attention_step {
-    struct node *weights;           // [n,width]; NULL for kind none
+    struct node *weights; // [n,width]; NULL for kind none
     struct attention_state after;
 };
 
 struct score {
     const char *name;
-    const char *aliases;            /* further names, between blanks */
+    const char *aliases; /* further names, between blanks */
 
     /* Declares parameters; the widths of query, memory and attention are set.
      * -1 after reporting that they do not fit. */
@@ -62,22 +62,22 @@ struct score {
 
     /* Keys of the whole memory, once a batch; NULL: nothing is compared. */
     struct node *(*keys)(const struct attention *a, struct graph *g,
-                         struct node *values);              // [N,M] -> [N,A]
+                         struct node *values); // [N,M] -> [N,A]
 
     /* Scores of queries against keys. */
     struct node *(*scores)(const struct attention *a, struct graph *g,
-                           struct node *query,              // [n,Q]
+                           struct node *query, // [n,Q]
                            const struct attention_memory *memory,
-                           const struct ragged *over);      // -> [n,width]
+                           const struct ragged *over); // -> [n,width]
 };
 
 struct align {
     const char *name;
     const char *aliases;
-    bool context;                   /* false: there is none (kind none) */
-    bool query_is_summary;          /* compares the encoder's summary */
-    bool draws;                     /* needs to be told what choices cost */
-    bool expects;                   /* trains on an expectation, with noise */
+    bool context;          /* false: there is none (kind none) */
+    bool query_is_summary; /* compares the encoder's summary */
+    bool draws;            /* needs to be told what choices cost */
+    bool expects;          /* trains on an expectation, with noise */
 
     /* Declares further parameters; may be NULL. */
     int (*declare)(struct attention *a, struct params *p,
@@ -111,17 +111,17 @@ extern const struct align *const aligns[];
 struct attention {
     const struct score *score;
     const struct align *align;
-    int query, memory;              /* widths that the score compares */
-    int size;                       /* A: attention.size */
-    int context;                    /* width of the context; 0: none */
+    int query, memory; /* widths that the score compares */
+    int size;          /* A: attention.size */
+    int context;       /* width of the context; 0: none */
     int heads;
-    bool halves;                    /* attention.memory: key_value */
+    bool halves; /* attention.memory: key_value */
     int W_q, W_k, W_v;
-    int window;                     /* D: attention.window */
-    float entropy;                  /* attention.entropy */
-    int local_mode;                 /* of local_p: enum local_mode */
-    int W, U, b, v;                 /* numbers of a score's parameters */
-    int W_p, v_p, r;                /* and of an alignment's */
+    int window;      /* D: attention.window */
+    float entropy;   /* attention.entropy */
+    int local_mode;  /* of local_p: enum local_mode */
+    int W, U, b, v;  /* numbers of a score's parameters */
+    int W_p, v_p, r; /* and of an alignment's */
 };
 
 /* Looks up attention.score and attention.kind and declares what they need

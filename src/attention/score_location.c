@@ -16,7 +16,8 @@ static int declare(struct attention *a, struct params *p,
         return config_error(cfg, "attention.length_limit",
                             "'location' needs to know how long a source can "
                             "be; data.max_length + 1 (%d) fits all training "
-                            "text", cfg->data.max_length + 1);
+                            "text",
+                            cfg->data.max_length + 1);
     if (a->halves)
         return config_error(cfg, "attention.memory",
                             "'location' compares no keys, so there is nothing "
@@ -31,8 +32,7 @@ static struct node *compare(const struct attention *a, struct graph *g,
                             const struct ragged *over)
 {
     (void)memory;
-    return read_window(g, linear(g, query, param(g, a->W), NULL), NEVER,
-                       over);
+    return read_window(g, linear(g, query, param(g, a->W), NULL), NEVER, over);
 }
 
 const struct score score_location = { "location", NULL, declare, NULL,

@@ -100,8 +100,9 @@ static const struct summary *summary_named(const char *name)
     }
     const char *near = nearest(name, names, SUMMARIES);
     error("--summary: '%.100s' is none of perplexity, ce-mean-words, "
-          "cross-entropy, ce-sum%s%s%s", name, near ? "; did you mean '" : "",
-          near ? near : "", near ? "'?" : "");
+          "cross-entropy, ce-sum%s%s%s",
+          name, near ? "; did you mean '" : "", near ? near : "",
+          near ? "'?" : "");
     return NULL;
 }
 
@@ -239,8 +240,8 @@ static int check_options(const struct options *o)
     if (o->summary && only_alignments(o))
         return error("--summary and --alignment - cannot both have stdout; "
                      "give --alignment a file");
-    if (o->alignment && (lines_rereadable(o->source) < 0 ||
-                         lines_rereadable(o->target) < 0))
+    if (o->alignment &&
+        (lines_rereadable(o->source) < 0 || lines_rereadable(o->target) < 0))
         return -1;
     return 0;
 }
@@ -307,8 +308,8 @@ static int score(const struct options *o, const struct model_file *f,
         got = align(o, scorer, c, mini_batch, workers_count(workers), nll);
     else
         scorer_corpus(scorer, c, mini_batch, nll);
-    note("%zu pairs, %zu words of the target; %.0f MiB", c->pairs,
-         c->tokens[1], (double)scorer_peak(scorer) / (1 << 20));
+    note("%zu pairs, %zu words of the target; %.0f MiB", c->pairs, c->tokens[1],
+         (double)scorer_peak(scorer) / (1 << 20));
     scorer_free(scorer);
     workers_free(workers);
     return got;

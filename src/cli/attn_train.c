@@ -44,16 +44,21 @@ struct options {
     const char *config;
 };
 
-enum { OPTION_DUMP = 256, OPTION_EXAMPLE, OPTION_RESTART, OPTION_HELP,
-       OPTION_VERSION };
+enum {
+    OPTION_DUMP = 256,
+    OPTION_EXAMPLE,
+    OPTION_RESTART,
+    OPTION_HELP,
+    OPTION_VERSION
+};
 
 static const struct option long_options[] = {
-    { "dump-config",    no_argument, NULL, OPTION_DUMP },
+    { "dump-config", no_argument, NULL, OPTION_DUMP },
     { "example-config", no_argument, NULL, OPTION_EXAMPLE },
-    { "restart",        no_argument, NULL, OPTION_RESTART },
-    { "quiet",          no_argument, NULL, 'q' },
-    { "help",           no_argument, NULL, OPTION_HELP },
-    { "version",        no_argument, NULL, OPTION_VERSION },
+    { "restart", no_argument, NULL, OPTION_RESTART },
+    { "quiet", no_argument, NULL, 'q' },
+    { "help", no_argument, NULL, OPTION_HELP },
+    { "version", no_argument, NULL, OPTION_VERSION },
     { 0 },
 };
 
@@ -192,8 +197,7 @@ static int run(const struct options *o, struct config *cfg, int argc,
         error("no configuration given");
         return option_hint("attn-train");
     }
-    if (config_load(cfg, o->config) < 0 ||
-        take_keys(cfg, argc, argv, rest) < 0)
+    if (config_load(cfg, o->config) < 0 || take_keys(cfg, argc, argv, rest) < 0)
         return -1;
     if (o->action == DUMP_CONFIG) {
         config_dump(cfg, stdout, true);
@@ -218,6 +222,5 @@ int main(int argc, char **argv)
     free(rest);
     if (output_finish() < 0 && got == 0)
         got = -1;
-    return got < 0 ? report_status() ? report_status() : EXIT_USAGE
-                   : EXIT_DONE;
+    return got < 0 ? report_status() ? report_status() : EXIT_USAGE : EXIT_DONE;
 }

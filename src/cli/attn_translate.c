@@ -47,32 +47,42 @@ static const char help[] =
 struct options {
     const char *model, *input, *alignment, *format;
     int beam, n_best, mini_batch, max_length, threads, eos;
-    int allow_unk;                  /* -1: as the model says */
-    double normalize, factor;       /* < 0: as the model says */
+    int allow_unk;            /* -1: as the model says */
+    double normalize, factor; /* < 0: as the model says */
     bool help, version;
 };
 
-enum { OPTION_N_BEST = 256, OPTION_MINI_BATCH, OPTION_MAX_LENGTH,
-       OPTION_FACTOR, OPTION_ALLOW_UNK, OPTION_ALIGNMENT, OPTION_FORMAT,
-       OPTION_EOS, OPTION_THREADS, OPTION_HELP, OPTION_VERSION };
+enum {
+    OPTION_N_BEST = 256,
+    OPTION_MINI_BATCH,
+    OPTION_MAX_LENGTH,
+    OPTION_FACTOR,
+    OPTION_ALLOW_UNK,
+    OPTION_ALIGNMENT,
+    OPTION_FORMAT,
+    OPTION_EOS,
+    OPTION_THREADS,
+    OPTION_HELP,
+    OPTION_VERSION
+};
 
 static const struct option long_options[] = {
-    { "model",             required_argument, NULL, 'm' },
-    { "input",             required_argument, NULL, 'i' },
-    { "beam-size",         required_argument, NULL, 'b' },
-    { "normalize",         required_argument, NULL, 'n' },
-    { "n-best",            required_argument, NULL, OPTION_N_BEST },
-    { "mini-batch",        required_argument, NULL, OPTION_MINI_BATCH },
-    { "max-length",        required_argument, NULL, OPTION_MAX_LENGTH },
+    { "model", required_argument, NULL, 'm' },
+    { "input", required_argument, NULL, 'i' },
+    { "beam-size", required_argument, NULL, 'b' },
+    { "normalize", required_argument, NULL, 'n' },
+    { "n-best", required_argument, NULL, OPTION_N_BEST },
+    { "mini-batch", required_argument, NULL, OPTION_MINI_BATCH },
+    { "max-length", required_argument, NULL, OPTION_MAX_LENGTH },
     { "max-length-factor", required_argument, NULL, OPTION_FACTOR },
-    { "allow-unk",         required_argument, NULL, OPTION_ALLOW_UNK },
-    { "alignment",         required_argument, NULL, OPTION_ALIGNMENT },
-    { "alignment-format",  required_argument, NULL, OPTION_FORMAT },
-    { "alignment-eos",     required_argument, NULL, OPTION_EOS },
-    { "threads",           required_argument, NULL, OPTION_THREADS },
-    { "quiet",             no_argument,       NULL, 'q' },
-    { "help",              no_argument,       NULL, OPTION_HELP },
-    { "version",           no_argument,       NULL, OPTION_VERSION },
+    { "allow-unk", required_argument, NULL, OPTION_ALLOW_UNK },
+    { "alignment", required_argument, NULL, OPTION_ALIGNMENT },
+    { "alignment-format", required_argument, NULL, OPTION_FORMAT },
+    { "alignment-eos", required_argument, NULL, OPTION_EOS },
+    { "threads", required_argument, NULL, OPTION_THREADS },
+    { "quiet", no_argument, NULL, 'q' },
+    { "help", no_argument, NULL, OPTION_HELP },
+    { "version", no_argument, NULL, OPTION_VERSION },
     { 0 },
 };
 
@@ -96,8 +106,7 @@ static int read_option(struct options *o, int option)
     case OPTION_MAX_LENGTH:
         return option_int("--max-length", optarg, 1, 100000, &o->max_length);
     case OPTION_FACTOR:
-        return option_real("--max-length-factor", optarg, 0.1, 100,
-                           &o->factor);
+        return option_real("--max-length-factor", optarg, 0.1, 100, &o->factor);
     case OPTION_ALLOW_UNK:
         return option_bool("--allow-unk", optarg, &o->allow_unk);
     case OPTION_ALIGNMENT:
@@ -135,7 +144,8 @@ static int read_options(struct options *o, int argc, char **argv)
         return 0;
     if (optind < argc) {
         error("'%.100s' is no option; sentences are read from stdin, or from "
-              "the file of --input", argv[optind]);
+              "the file of --input",
+              argv[optind]);
         return option_hint("attn-translate");
     }
     if (!o->model) {
@@ -147,7 +157,7 @@ static int read_options(struct options *o, int argc, char **argv)
 
 /* What the command line leaves open, the model's configuration says. */
 static int settle(const struct options *o, const struct config *cfg,
-                   struct translator_config *to)
+                  struct translator_config *to)
 {
     *to = (struct translator_config){
         .beam = {
@@ -170,8 +180,8 @@ static int settle(const struct options *o, const struct config *cfg,
     };
     if (to->n_best > to->beam.size)
         return error("--n-best: %d hypotheses cannot come from a beam of %d; "
-                     "give --beam-size %d", to->n_best, to->beam.size,
-                     to->n_best);
+                     "give --beam-size %d",
+                     to->n_best, to->beam.size, to->n_best);
     return 0;
 }
 
@@ -180,9 +190,10 @@ static void say_end(const struct translator *t, int threads)
     const struct translator_counts *c = translator_counts(t);
     double seconds = c->seconds > 0 ? c->seconds : 1e-9;
     note("%ld lines, %ld words in, %ld out, %.2f s on %d threads: %.1f "
-         "lines/s, %.0f words out/s; %.0f MiB", c->lines, c->words_in,
-         c->words_out, c->seconds, threads, (double)c->lines / seconds,
-         (double)c->words_out / seconds, (double)c->peak / (1 << 20));
+         "lines/s, %.0f words out/s; %.0f MiB",
+         c->lines, c->words_in, c->words_out, c->seconds, threads,
+         (double)c->lines / seconds, (double)c->words_out / seconds,
+         (double)c->peak / (1 << 20));
 }
 
 static int translate(const struct options *o, const struct model_file *f,
@@ -198,8 +209,8 @@ static int translate(const struct options *o, const struct model_file *f,
         config.alignment = output.out;
         config.format = output.format;
         config.colour = output.colour;
-        struct translator *t = translator_new(f->model, &f->source,
-                                              &f->target, workers, &config);
+        struct translator *t = translator_new(f->model, &f->source, &f->target,
+                                              workers, &config);
         got = translator_run(t, &in, stdout);
         say_end(t, workers_count(workers));
         translator_free(t);
@@ -223,8 +234,12 @@ static int run(const struct options *o)
 
 int main(int argc, char **argv)
 {
-    struct options o = { .input = "-", .format = "csv", .eos = 1,
-                         .allow_unk = -1, .normalize = -1, .factor = -1 };
+    struct options o = { .input = "-",
+                         .format = "csv",
+                         .eos = 1,
+                         .allow_unk = -1,
+                         .normalize = -1,
+                         .factor = -1 };
     report_program("attn-translate");
     option_signals();
     int got = read_options(&o, argc, argv);

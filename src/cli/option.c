@@ -16,8 +16,8 @@ int option_int(const char *option, const char *text, int min, int max, int *to)
     errno = 0;
     long n = digits ? strtol(text, NULL, 10) : -1;
     if (!digits || errno != 0 || n < min || n > max)
-        return error("%s: '%.100s' is not a whole number from %d to %d",
-                     option, text, min, max);
+        return error("%s: '%.100s' is not a whole number from %d to %d", option,
+                     text, min, max);
     *to = (int)n;
     return 0;
 }
@@ -30,16 +30,16 @@ int option_real(const char *option, const char *text, double min, double max,
                  strspn(text, "0123456789.eE+-") == strlen(text);
     double x = strtod(text, &end);
     if (!plain || *end != '\0' || !isfinite(x) || x < min || x > max)
-        return error("%s: '%.100s' is not a number from %g to %g", option,
-                     text, min, max);
+        return error("%s: '%.100s' is not a number from %g to %g", option, text,
+                     min, max);
     *to = x;
     return 0;
 }
 
 int option_bool(const char *option, const char *text, int *to)
 {
-    static const char *const words[] = { "no", "yes", "false", "true", "off",
-                                         "on" };
+    static const char *const words[] = { "no",   "yes", "false",
+                                         "true", "off", "on" };
     for (int i = 0; i < 6; i++)
         if (strcmp(text, words[i]) == 0) {
             *to = i % 2;

@@ -4,8 +4,7 @@
 
 /* A whole number in min … max (both 0 or more), digits only; 0, or -1 after
  * reporting. `option` is its name with the dashes, for the message. */
-int option_int(const char *option, const char *text, int min, int max,
-               int *to);
+int option_int(const char *option, const char *text, int min, int max, int *to);
 
 /* A decimal number in min … max. */
 int option_real(const char *option, const char *text, double min, double max,

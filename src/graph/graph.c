@@ -137,10 +137,8 @@ static const struct product *gather(const struct product *p, int limit,
 {
     *rows = 0;
     for (; p && *rows + p->x->rows <= limit; p = p->next) {
-        vec_copy(x + (size_t)*rows * p->x->cols, p->x->value,
-                 node_size(p->x));
-        vec_copy(dy + (size_t)*rows * p->y->cols, p->y->grad,
-                 node_size(p->y));
+        vec_copy(x + (size_t)*rows * p->x->cols, p->x->value, node_size(p->x));
+        vec_copy(dy + (size_t)*rows * p->y->cols, p->y->grad, node_size(p->y));
         *rows += p->x->rows;
     }
     return p;
@@ -201,8 +199,9 @@ static uint64_t place(const struct graph *g, int row)
 
 uint32_t graph_key(const struct graph *g, int row)
 {
-    return (uint32_t)(rng_bits(g->seed, RNG_DROPOUT, g->update,
-                               place(g, row)) >> 32);
+    return (
+        uint32_t)(rng_bits(g->seed, RNG_DROPOUT, g->update, place(g, row)) >>
+                  32);
 }
 
 float graph_uniform(const struct graph *g, int row)

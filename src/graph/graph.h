@@ -47,17 +47,17 @@ enum { NODE_INPUTS = 4 };
 /* A matrix of float32, row-major. `grad` is NULL where no gradient is wanted.
  * `extra` is what the operation keeps for its backward pass. */
 struct node {
-    float *value;                   // [rows,cols]
-    float *grad;                    // [rows,cols]
+    float *value; // [rows,cols]
+    float *grad;  // [rows,cols]
     int rows, cols;
-    const struct op *op;            /* NULL for a leaf and for a view */
+    const struct op *op; /* NULL for a leaf and for a view */
     struct node *in[NODE_INPUTS];
     void *extra;
-    struct node *previous;          /* on the tape */
-    struct product *products;       /* of a leaf: weight gradients to come */
-    unsigned char *touched;         /* of a table: rows with a gradient */
-    int uses;                       /* of a weight: products so far */
-    float *turned;                  // [cols,rows] of a weight, or NULL
+    struct node *previous;    /* on the tape */
+    struct product *products; /* of a leaf: weight gradients to come */
+    unsigned char *touched;   /* of a table: rows with a gradient */
+    int uses;                 /* of a weight: products so far */
+    float *turned;            // [cols,rows] of a weight, or NULL
 };
 
 /* A note on a weight: its gradient gets x^T dy. */
@@ -68,9 +68,9 @@ struct product {
 
 struct graph {
     struct arena arena;
-    struct node *tape;              /* the last node with a gradient */
-    struct node *weights;           /* leaves with notes, linked by previous */
-    bool training;                  /* gradients and dropout */
+    struct node *tape;    /* the last node with a gradient */
+    struct node *weights; /* leaves with notes, linked by previous */
+    bool training;        /* gradients and dropout */
 
     /* The place in the stream of random numbers (dropout). */
     uint64_t seed, update;
@@ -107,8 +107,7 @@ struct node *graph_zeros(struct graph *g, int rows, int cols);
 struct node *graph_view(struct graph *g, struct node *x, int first, int rows);
 
 /* The same memory as x, read as [rows,cols]; the sizes agree. */
-struct node *graph_reshape(struct graph *g, struct node *x, int rows,
-                           int cols);
+struct node *graph_reshape(struct graph *g, struct node *x, int rows, int cols);
 
 /* Notes that the gradient of the leaf w gets x^T dy. */
 void graph_note_product(struct graph *g, struct node *w, const struct node *x,

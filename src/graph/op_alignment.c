@@ -40,15 +40,14 @@ struct node *forget_aligned(struct graph *g, struct node *u, struct node *a,
     vec_zero(y->value, node_size(y));
     for (int i = 0; i < y->rows; i++)
         for (int j = 0; j < over->length[i]; j++)
-            node_row(y, i)[j] =
-                node_row(u, i)[j] +
-                logf(max32(1.0f - node_row(a, i)[j], floor));
+            node_row(y, i)[j] = node_row(u, i)[j] +
+                                logf(max32(1.0f - node_row(a, i)[j], floor));
     return y;
 }
 
 struct monotonic {
     struct ragged over;
-    const float *q;                 // [n,width]
+    const float *q; // [n,width]
 };
 
 /* From right to left, with r_j = dL/dq_j:
@@ -87,7 +86,7 @@ struct node *monotonic_alignment(struct graph *g, struct node *e,
     y->extra = m;
     vec_zero(y->value, node_size(y));
     for (int i = 0; i < y->rows; i++) {
-        float passed = 0;           /* (1 - p_{j-1}) q_{j-1} */
+        float passed = 0; /* (1 - p_{j-1}) q_{j-1} */
         for (int j = 0; j < over->length[i]; j++) {
             float p = approx_sigmoid(node_row(e, i)[j]);
             float *at = q + (size_t)i * y->cols + j;

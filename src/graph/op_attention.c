@@ -143,8 +143,7 @@ static void dot_backward(struct graph *g, struct node *y)
             combine_rows(q->cols, S, de, node_row(k, from),
                          node_grad_row(q, i));
         if (k->grad)
-            spread_row(q->cols, S, de, node_row(q, i),
-                       node_grad_row(k, from));
+            spread_row(q->cols, S, de, node_row(q, i), node_grad_row(k, from));
     }
 }
 
@@ -153,8 +152,7 @@ struct node *dot_scores(struct graph *g, struct node *q, struct node *k,
 {
     static const struct op op = { "dot_scores", dot_backward };
     assert(q->cols == k->cols);
-    struct node *y = graph_node(g, &op, q->rows, over->width, q, k, NULL,
-                                NULL);
+    struct node *y = graph_node(g, &op, q->rows, over->width, q, k, NULL, NULL);
     y->extra = keep(g, over);
     vec_zero(y->value, node_size(y));
     for (int i = 0; i < y->rows; i++)
@@ -205,11 +203,9 @@ static void weighted_backward(struct graph *g, struct node *y)
         int from = over->start[i], S = over->length[i];
         const float *dc = node_grad_row(y, i);
         if (a->grad)
-            add_dot_row(v->cols, S, dc, node_row(v, from),
-                        node_grad_row(a, i));
+            add_dot_row(v->cols, S, dc, node_row(v, from), node_grad_row(a, i));
         if (v->grad)
-            spread_row(v->cols, S, node_row(a, i), dc,
-                       node_grad_row(v, from));
+            spread_row(v->cols, S, node_row(a, i), dc, node_grad_row(v, from));
     }
 }
 

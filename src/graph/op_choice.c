@@ -9,7 +9,7 @@
 struct draw {
     struct ragged over;
     struct choice_costs costs;
-    const float *p;                 // [n,width]
+    const float *p; // [n,width]
 };
 
 static double entropy(const float *p, int S)
@@ -34,9 +34,8 @@ static void draw_backward(struct graph *g, struct node *y)
         float h = (float)entropy(p, S);
         for (int j = 0; j < S; j++) {
             float open = p[j] > 0 ? p[j] * (logf(p[j]) + h) : 0;
-            de[j] += d->costs.scale *
-                     (advantage * (node_row(y, i)[j] - p[j]) +
-                      d->costs.entropy * open);
+            de[j] += d->costs.scale * (advantage * (node_row(y, i)[j] - p[j]) +
+                                       d->costs.entropy * open);
         }
     }
 }

@@ -35,15 +35,15 @@ static struct loss row_loss(float *logits, int V, int gold,
     float sum = vec_exp_sum(logits, logits, top, V);
     double log_sum = log((double)sum);
     if (gradient) {
-        vec_affine(logits, config->scale / sum,
-                   -config->scale * s / (float)V, (size_t)V);
+        vec_affine(logits, config->scale / sum, -config->scale * s / (float)V,
+                   (size_t)V);
         logits[gold] -= config->scale * (1.0f - s);
     }
     double nll = log_sum - (double)gold_logit;
     double spread = log_sum - (double)mean;
-    return (struct loss){ .smoothed = (1.0 - (double)s) * nll +
-                                      (double)s * spread,
-                          .nll = nll };
+    return (struct loss){
+        .smoothed = (1.0 - (double)s) * nll + (double)s * spread, .nll = nll
+    };
 }
 
 static void chunk_logits(struct graph *g, const struct node *r, int first,
@@ -63,9 +63,8 @@ static void chunk_logits(struct graph *g, const struct node *r, int first,
 }
 
 /* dr += d w^T, dw += r^T d, db += sum d, d[rows,V] the gradient of logits */
-static void chunk_gradients(struct node *r, int first, int rows,
-                            struct node *w, struct node *b, bool transposed,
-                            const float *d)
+static void chunk_gradients(struct node *r, int first, int rows, struct node *w,
+                            struct node *b, bool transposed, const float *d)
 {
     int V = b->cols, E = r->cols;
     const float *x = node_row(r, first);
@@ -90,9 +89,9 @@ struct loss cross_entropy(struct graph *g, struct node *r, struct node *w,
                               : w->cols == V && w->rows == r->cols);
     struct loss total = { 0, 0 };
     struct arena_mark mark = arena_mark(&g->arena);
-    float *logits = arena_alloc(
-        &g->arena,
-        (size_t)(r->rows < most ? r->rows : most) * V * sizeof(*logits));
+    float *logits = arena_alloc(&g->arena,
+                                (size_t)(r->rows < most ? r->rows : most) * V *
+                                    sizeof(*logits));
     for (int first = 0; first < r->rows; first += most) {
         int rows = r->rows - first < most ? r->rows - first : most;
         chunk_logits(g, r, first, rows, w, b, config->transposed, logits);

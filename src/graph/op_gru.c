@@ -16,8 +16,8 @@ KERNEL static void gates_row(int H, const float *restrict gx,
     const float *r = gates, *z = gates + H;
     float *n = gates + 2 * H;
     for (int i = 0; i < H; i++) {
-        float candidate = approx_tanh(fma32(r[i], gh[2 * H + i],
-                                            gx[2 * H + i]));
+        float candidate = approx_tanh(
+            fma32(r[i], gh[2 * H + i], gx[2 * H + i]));
         n[i] = candidate;
         out[i] = fma32(z[i], h[i] - candidate, candidate);
     }
@@ -28,9 +28,8 @@ KERNEL static void gates_row(int H, const float *restrict gx,
 KERNEL static void gates_row_back(int H, const float *restrict dy,
                                   const float *restrict gates,
                                   const float *restrict gh,
-                                  const float *restrict h,
-                                  float *restrict dgx, float *restrict dgh,
-                                  float *restrict dh)
+                                  const float *restrict h, float *restrict dgx,
+                                  float *restrict dgh, float *restrict dh)
 {
     const float *r = gates, *z = gates + H, *n = gates + 2 * H;
     for (int i = 0; i < H; i++) {
@@ -69,8 +68,7 @@ struct node *gru_gates(struct graph *g, struct node *gx, struct node *gh,
     assert(gx->cols == 3 * H && gh->cols == 3 * H);
     assert(gx->rows == h->rows && gh->rows == h->rows);
     struct node *y = graph_node(g, &op, h->rows, H, gx, gh, h, NULL);
-    float *gates = arena_alloc(&g->arena,
-                               3 * node_size(h) * sizeof(*gates));
+    float *gates = arena_alloc(&g->arena, 3 * node_size(h) * sizeof(*gates));
     y->extra = gates;
     for (int i = 0; i < y->rows; i++)
         gates_row(H, node_row(gx, i), node_row(gh, i), node_row(h, i),

@@ -21,8 +21,8 @@ struct node *join_columns(struct graph *g, struct node *a, struct node *b)
 {
     static const struct op op = { "join_columns", join_backward };
     assert(a->rows == b->rows);
-    struct node *y =
-        graph_node(g, &op, a->rows, a->cols + b->cols, a, b, NULL, NULL);
+    struct node *y = graph_node(g, &op, a->rows, a->cols + b->cols, a, b, NULL,
+                                NULL);
     for (int i = 0; i < y->rows; i++) {
         vec_copy(node_row(y, i), node_row(a, i), (size_t)a->cols);
         vec_copy(node_row(y, i) + a->cols, node_row(b, i), (size_t)b->cols);
@@ -39,8 +39,7 @@ static void columns_backward(struct graph *g, struct node *y)
                 (size_t)y->cols);
 }
 
-struct node *split_columns(struct graph *g, struct node *x, int first,
-                           int cols)
+struct node *split_columns(struct graph *g, struct node *x, int first, int cols)
 {
     static const struct op op = { "split_columns", columns_backward };
     assert(first >= 0 && first + cols <= x->cols);
@@ -90,8 +89,7 @@ static void pick_backward(struct graph *g, struct node *y)
                     (size_t)y->cols);
 }
 
-struct node *pick_rows(struct graph *g, struct node *x, const int *index,
-                       int n)
+struct node *pick_rows(struct graph *g, struct node *x, const int *index, int n)
 {
     static const struct op op = { "pick_rows", pick_backward };
     struct node *y = graph_node(g, &op, n, x->cols, x, NULL, NULL, NULL);

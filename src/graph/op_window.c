@@ -70,8 +70,7 @@ struct node *read_window(struct graph *g, struct node *x, float behind,
     vec_zero(y->value, node_size(y));
     for (int i = 0; i < y->rows; i++) {
         int n = readable(over, i, x->cols);
-        vec_copy(node_row(y, i), node_row(x, i) + first_of(over, i),
-                 (size_t)n);
+        vec_copy(node_row(y, i), node_row(x, i) + first_of(over, i), (size_t)n);
         for (int j = n; j < over->length[i]; j++)
             node_row(y, i)[j] = behind;
     }
@@ -105,7 +104,7 @@ struct node *relative_position(struct graph *g, struct node *x,
 
 struct gaussian {
     struct ragged over;
-    float scale;                    /* 1 / (2 s^2) */
+    float scale; /* 1 / (2 s^2) */
 };
 
 /* Distance of column j of row i from the centre. */

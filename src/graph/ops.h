@@ -45,8 +45,7 @@ struct node *pick_rows(struct graph *g, struct node *x, const int *index,
 struct node *stack_rows(struct graph *g, struct node *const *parts, int count);
 
 /* Row i of the table[V,E] for ids[i]; ids is kept. */
-struct node *lookup(struct graph *g, struct node *table, const int *ids,
-                    int n);
+struct node *lookup(struct graph *g, struct node *table, const int *ids, int n);
 
 /* Drops each unit with probability `rate` and scales the others by
  * 1 / (1 - rate); the identity unless training. Which ones is a function of
@@ -146,7 +145,7 @@ struct node *monotonic_alignment(struct graph *g, struct node *e,
  *     de_i += scale (advantage_i (y_i - p_i) + entropy p_i (log p_i + H_i))
  * the second term being that of -entropy H, H_i the entropy of p_i. */
 struct choice_costs {
-    const float *advantage;         // [n]
+    const float *advantage; // [n]
     float scale, entropy;
 };
 
@@ -162,14 +161,14 @@ struct node *best_position(struct graph *g, const struct node *e,
 /* Output layer and cross-entropy in one: logits = r w + b (or r w^T + b when
  * `transposed`), never held for all rows at once. */
 struct loss_config {
-    bool transposed;                /* w is [V,E], tied to an embedding */
-    float smoothing;                /* share spread over all words */
-    float scale;                    /* gradients are those of scale * loss */
+    bool transposed; /* w is [V,E], tied to an embedding */
+    float smoothing; /* share spread over all words */
+    float scale;     /* gradients are those of scale * loss */
 };
 
 struct loss {
-    double smoothed;                /* the sum that is minimised, unscaled */
-    double nll;                     /* sum of -log p(gold), without smoothing */
+    double smoothed; /* the sum that is minimised, unscaled */
+    double nll;      /* sum of -log p(gold), without smoothing */
 };
 
 /* r[n,E], gold[n] -> the summed loss over the rows. In training gradients of

@@ -35,15 +35,16 @@ static int declare_one(struct params *p, int layer, int state,
 {
     char *name = xasprintf("bridge.%d%s.%s", layer, state ? ".cell" : "",
                            letter);
-    int id = params_declare(p, &(struct param){ .name = name, .rows = rows,
-                                                .cols = cols, .init = init });
+    int id = params_declare(p, &(struct param){ .name = name,
+                                                .rows = rows,
+                                                .cols = cols,
+                                                .init = init });
     free(name);
     return id;
 }
 
-int bridge_declare(struct bridge *b, struct params *p,
-                   const struct config *cfg, const struct encoder *e,
-                   const struct cell *cell)
+int bridge_declare(struct bridge *b, struct params *p, const struct config *cfg,
+                   const struct encoder *e, const struct cell *cell)
 {
     struct choice choice;
     choice_init(&choice);

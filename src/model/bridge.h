@@ -26,9 +26,8 @@ struct bridge {
     int W[LAYERS][CELL_STATES], b[LAYERS][CELL_STATES];
 };
 
-int bridge_declare(struct bridge *b, struct params *p,
-                   const struct config *cfg, const struct encoder *e,
-                   const struct cell *cell);
+int bridge_declare(struct bridge *b, struct params *p, const struct config *cfg,
+                   const struct encoder *e, const struct cell *cell);
 
 /* State s of layer l before the first step -> [B,H]. */
 struct node *bridge_state(const struct bridge *b, struct graph *g,

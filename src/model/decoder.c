@@ -34,13 +34,15 @@ static const struct style *style_named(const struct config *cfg)
 static int declare_output(struct decoder *d, struct params *p,
                           const struct config *cfg, int vocabulary)
 {
-    d->output_bias = params_declare(
-        p, &(struct param){ .name = "output.b", .rows = 1,
-                            .cols = vocabulary, .init = INIT_ZERO });
+    d->output_bias = params_declare(p, &(struct param){ .name = "output.b",
+                                                        .rows = 1,
+                                                        .cols = vocabulary,
+                                                        .init = INIT_ZERO });
     if (!d->tied) {
-        d->output = params_declare(
-            p, &(struct param){ .name = "output.W", .rows = d->readout_width,
-                                .cols = vocabulary, .init = INIT_GLOROT });
+        d->output = params_declare(p, &(struct param){ .name = "output.W",
+                                                       .rows = d->readout_width,
+                                                       .cols = vocabulary,
+                                                       .init = INIT_GLOROT });
         return 0;
     }
     d->output = d->embedding;
@@ -55,8 +57,8 @@ static int declare_output(struct decoder *d, struct params *p,
 
 /* Which arrays are one (Press & Wolf 2017). */
 static int declare_embedding(struct decoder *d, struct params *p,
-                             const struct config *cfg,
-                             const struct encoder *e, int vocabulary)
+                             const struct config *cfg, const struct encoder *e,
+                             int vocabulary)
 {
     static const char *const names[] = { "none", "target", "all" };
     int tied = config_name(cfg, "model.tied_embeddings", names, 3);
@@ -64,12 +66,12 @@ static int declare_embedding(struct decoder *d, struct params *p,
         return -1;
     d->tied = tied > 0;
     if (tied < 2) {
-        d->embedding = params_declare(
-            p, &(struct param){ .name = "target.embedding",
-                                .rows = vocabulary,
-                                .cols = cfg->model.embedding,
-                                .init = INIT_EMBEDDING,
-                                .table = !d->tied });
+        d->embedding = params_declare(p, &(struct param){
+                                             .name = "target.embedding",
+                                             .rows = vocabulary,
+                                             .cols = cfg->model.embedding,
+                                             .init = INIT_EMBEDDING,
+                                             .table = !d->tied });
         return 0;
     }
     d->embedding = e->embedding;
@@ -154,12 +156,11 @@ void decoder_begin(const struct decoder *d, struct graph *g,
     memset(state, 0, sizeof(*state));
     for (int l = 0; l < d->layers; l++)
         for (int s = 0; s < d->cell[l].cell->states; s++)
-            state->part[l * CELL_STATES + s] =
-                bridge_state(&d->bridge, g, &memory->encoded, over,
-                             memory->sentences, l, s);
+            state->part[l * CELL_STATES + s] = bridge_state(
+                &d->bridge, g, &memory->encoded, over, memory->sentences, l, s);
     if (d->input_feeding)
-        state->part[DECODER_FEED] =
-            graph_zeros(g, memory->sentences, d->readout_width);
+        state->part[DECODER_FEED] = graph_zeros(g, memory->sentences,
+                                                d->readout_width);
     int top = LAYERS - 1;
     while (!memory->encoded.last[top][0])
         top--;
@@ -173,8 +174,7 @@ void decoder_step(const struct decoder *d, struct graph *g,
                   const struct decoder_memory *memory,
                   const struct ragged *over,
                   const struct decoder_inputs *inputs,
-                  const struct decoder_state *before,
-                  struct decoder_step *step)
+                  const struct decoder_state *before, struct decoder_step *step)
 {
     memset(step, 0, sizeof(*step));
     d->style->step(d, g, memory, over, inputs, before, step);
@@ -220,9 +220,8 @@ struct node *decoder_attend(const struct decoder *d, struct graph *g,
 {
     struct attention_state was = attention_part(before);
     struct attention_step attention;
-    struct node *context = attention_step(&d->attention, g,
-                                          &memory->attention, over, query,
-                                          &was, &attention);
+    struct node *context = attention_step(&d->attention, g, &memory->attention,
+                                          over, query, &was, &attention);
     step->weights = attention.weights;
     set_attention_part(&step->after, &attention.after);
     return context;

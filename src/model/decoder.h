@@ -22,14 +22,14 @@ struct config;
 struct decoder;
 
 enum {
-    DECODER_FEED = LAYERS * CELL_STATES,    /* readout of the step before */
+    DECODER_FEED = LAYERS * CELL_STATES, /* readout of the step before */
     DECODER_ATTENTION = DECODER_FEED + 1,
     DECODER_STATES = DECODER_ATTENTION + ATTENTION_STATES
 };
 
 /* part[l * CELL_STATES + s] is state s of layer l. NULL: not used. */
 struct decoder_state {
-    struct node *part[DECODER_STATES];      // [n,…]
+    struct node *part[DECODER_STATES]; // [n,…]
 };
 
 /* The sentences being translated. */
@@ -37,14 +37,14 @@ struct decoder_memory {
     struct attention_memory attention;
     struct encoded encoded;
     int sentences;
-    const int *start, *length;              // [B] rows of each in the memory
-    int width;                              /* the longest */
+    const int *start, *length; // [B] rows of each in the memory
+    int width;                 /* the longest */
 };
 
 /* Of the words before: rows of one step, or of all steps. */
 struct decoder_inputs {
-    struct node *gates;             // [n,gH] their part of the first cell
-    struct node *readout;           // [n,R] their part of the readout, or NULL
+    struct node *gates;   // [n,gH] their part of the first cell
+    struct node *readout; // [n,R] their part of the readout, or NULL
 };
 
 enum { DECODER_FEATURES = 2 };
@@ -61,11 +61,9 @@ struct style {
     int (*declare)(struct decoder *d, struct params *p,
                    const struct config *cfg);
     void (*step)(const struct decoder *d, struct graph *g,
-                 const struct decoder_memory *memory,
-                 const struct ragged *over,
+                 const struct decoder_memory *memory, const struct ragged *over,
                  const struct decoder_inputs *inputs,
-                 const struct decoder_state *before,
-                 struct decoder_step *step);
+                 const struct decoder_state *before, struct decoder_step *step);
     struct node *(*readout)(const struct decoder *d, struct graph *g,
                             const struct decoder_inputs *inputs,
                             struct node *const *feature);
@@ -78,14 +76,14 @@ struct decoder {
     struct attention attention;
     struct bridge bridge;
     struct cell_weights cell[LAYERS];
-    struct cell_weights second;             /* of style conditional */
+    struct cell_weights second; /* of style conditional */
     const struct readout_kind *readout;
     int layers, hidden, embedding_width, readout_width;
     bool residual, input_feeding;
     float dropout, word_dropout;
-    int embedding;                          /* numbers of parameters … */
+    int embedding; /* numbers of parameters … */
     int readout_state, readout_word, readout_context, readout_bias;
-    int output, output_bias;                /* output: the table when tied */
+    int output, output_bias; /* output: the table when tied */
     bool tied;
 };
 

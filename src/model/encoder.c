@@ -33,10 +33,12 @@ int encoder_declare(struct encoder *e, struct params *p,
         .word_dropout = (float)cfg->training.word_dropout,
     };
     e->width = e->directions * cfg->encoder.hidden;
-    e->embedding = params_declare(
-        p, &(struct param){ .name = "source.embedding", .rows = vocabulary,
-                            .cols = cfg->model.embedding,
-                            .init = INIT_EMBEDDING, .table = true });
+    e->embedding = params_declare(p,
+                                  &(struct param){ .name = "source.embedding",
+                                                   .rows = vocabulary,
+                                                   .cols = cfg->model.embedding,
+                                                   .init = INIT_EMBEDDING,
+                                                   .table = true });
     for (int l = 0; l < e->layers; l++)
         for (int d = 0; d < e->directions; d++)
             declare_cell(&e->cell[l][d], cell, p, l, direction[d],
@@ -50,7 +52,7 @@ static void recur(const struct cell_weights *w, struct graph *g,
                   const struct packing *pack, struct node *x,
                   struct node *states[CELL_STATES])
 {
-    struct node *inputs = cell_inputs(g, w, x);     // [N,gH]
+    struct node *inputs = cell_inputs(g, w, x); // [N,gH]
     struct node *now[CELL_STATES] = { NULL, NULL };
     struct node **steps[CELL_STATES];
     int count = w->cell->states;
@@ -60,8 +62,7 @@ static void recur(const struct cell_weights *w, struct graph *g,
                                sizeof(*steps[s]));
     }
     for (int t = 0; t < pack->steps; t++) {
-        struct node *a = graph_view(g, inputs, pack->first[t],
-                                    pack->alive[t]);
+        struct node *a = graph_view(g, inputs, pack->first[t], pack->alive[t]);
         struct node *before[CELL_STATES] = { NULL, NULL };
         for (int s = 0; s < count; s++)
             before[s] = graph_view(g, now[s], 0, pack->alive[t]);
@@ -77,8 +78,7 @@ static void recur(const struct cell_weights *w, struct graph *g,
 static const int *last_rows(struct graph *g, const struct packing *pack,
                             const struct side *source, int direction)
 {
-    int *rows = arena_array(&g->arena, (size_t)pack->sentences,
-                            sizeof(*rows));
+    int *rows = arena_array(&g->arena, (size_t)pack->sentences, sizeof(*rows));
     for (int b = 0; b < pack->sentences; b++)
         rows[b] = direction == 0 ? pack->row[source->start[b + 1] - 1]
                                  : pack->back_row[source->start[b]];
@@ -107,8 +107,8 @@ static struct node *run_layer(const struct encoder *e, struct graph *g,
         out = beside(g, out, pick_rows(g, states[0], back[d], pack->tokens));
         const int *ends = last_rows(g, pack, source, d);
         for (int s = 0; s < CELL_STATES && states[s]; s++)
-            last[s] = beside(g, last[s], pick_rows(g, states[s], ends,
-                                                   pack->sentences));
+            last[s] = beside(g, last[s],
+                             pick_rows(g, states[s], ends, pack->sentences));
     }
     return out;
 }

@@ -14,15 +14,15 @@ struct config;
 enum { LAYERS = 16, DIRECTIONS = 2 };
 
 struct encoder {
-    int embedding;                  /* number of the table */
-    int layers, directions, width;  /* width: M */
+    int embedding;                 /* number of the table */
+    int layers, directions, width; /* width: M */
     bool residual;
     float dropout, word_dropout;
     struct cell_weights cell[LAYERS][DIRECTIONS];
 };
 
 struct encoded {
-    struct node *memory;            // [N,M], sentence after sentence
+    struct node *memory; // [N,M], sentence after sentence
 
     /* Where each layer stopped: [last forward; first backward] state, and the
      * same of a second state (LSTM's memory), which is NULL without one. */

@@ -20,9 +20,9 @@ struct model_family {
                   const struct decoder_memory *memory,
                   const struct ragged *over, struct decoder_state *state);
     void (*step)(const struct model *m, struct graph *g,
-                 const struct decoder_memory *memory,
-                 const struct ragged *over, const int *ids, int n,
-                 const struct decoder_state *before, struct model_step *step);
+                 const struct decoder_memory *memory, const struct ragged *over,
+                 const int *ids, int n, const struct decoder_state *before,
+                 struct model_step *step);
 };
 
 extern const struct model_family *const model_families[];

@@ -72,16 +72,15 @@ void model_prepare(struct model *m)
     vec_transpose(m->output, from, table->rows, table->cols);
 }
 
-void model_bind(const struct model *m, struct gradients *grads,
-                struct graph *g)
+void model_bind(const struct model *m, struct gradients *grads, struct graph *g)
 {
     g->training = grads != NULL;
     params_bind(&m->params, grads, g);
 }
 
 struct loss model_loss(const struct model *m, struct graph *g,
-                       const struct batch *batch, float scale,
-                       double *pair_nll, struct model_trace *trace)
+                       const struct batch *batch, float scale, double *pair_nll,
+                       struct model_trace *trace)
 {
     return m->family->loss(m, g, batch, scale, pair_nll, trace);
 }
@@ -93,16 +92,16 @@ void model_encode(const struct model *m, struct graph *g,
 }
 
 void model_begin(const struct model *m, struct graph *g,
-                 const struct decoder_memory *memory,
-                 const struct ragged *over, struct decoder_state *state)
+                 const struct decoder_memory *memory, const struct ragged *over,
+                 struct decoder_state *state)
 {
     m->family->begin(m, g, memory, over, state);
 }
 
 void model_step(const struct model *m, struct graph *g,
-                const struct decoder_memory *memory,
-                const struct ragged *over, const int *ids, int n,
-                const struct decoder_state *before, struct model_step *step)
+                const struct decoder_memory *memory, const struct ragged *over,
+                const int *ids, int n, const struct decoder_state *before,
+                struct model_step *step)
 {
     m->family->step(m, g, memory, over, ids, n, before, step);
 }

@@ -26,17 +26,17 @@ struct config;
 struct model {
     const struct model_family *family;
     struct params params;
-    int source_size, target_size;   /* entries of the vocabularies */
+    int source_size, target_size; /* entries of the vocabularies */
     float smoothing;
     struct encoder encoder;
     struct decoder decoder;
 
-    float *output;                  // [R,V] of a tied output layer, turned
+    float *output; // [R,V] of a tied output layer, turned
 };
 
 struct model_step {
-    struct node *logits;            // [n,V]
-    struct node *weights;           // [n,width], NULL: no attention
+    struct node *logits;  // [n,V]
+    struct node *weights; // [n,width], NULL: no attention
     struct decoder_state after;
 };
 
@@ -45,7 +45,7 @@ struct model_step {
  * sorted by falling target length). */
 struct model_trace {
     int steps;
-    struct node **weights;          // [T] of [alive,width], or NULL
+    struct node **weights; // [T] of [alive,width], or NULL
 };
 
 /* Allocates the parameters (zeros). The configuration is not kept. NULL after
@@ -71,22 +71,22 @@ void model_bind(const struct model *m, struct gradients *grads,
  * from here. pair_nll[B], if not NULL, gets -log p(target | source) of each
  * row; trace, if not NULL, the weights (memory of the graph). */
 struct loss model_loss(const struct model *m, struct graph *g,
-                       const struct batch *batch, float scale,
-                       double *pair_nll, struct model_trace *trace);
+                       const struct batch *batch, float scale, double *pair_nll,
+                       struct model_trace *trace);
 
 /* The source must live as long as the graph's nodes. */
 void model_encode(const struct model *m, struct graph *g,
                   const struct side *source, struct decoder_memory *memory);
 
 void model_begin(const struct model *m, struct graph *g,
-                 const struct decoder_memory *memory,
-                 const struct ragged *over, struct decoder_state *state);
+                 const struct decoder_memory *memory, const struct ragged *over,
+                 struct decoder_state *state);
 
 /* One step for n hypotheses: ids[n] are their last words, `over` their
  * sentences' rows of the memory. */
 void model_step(const struct model *m, struct graph *g,
-                const struct decoder_memory *memory,
-                const struct ragged *over, const int *ids, int n,
-                const struct decoder_state *before, struct model_step *step);
+                const struct decoder_memory *memory, const struct ragged *over,
+                const int *ids, int n, const struct decoder_state *before,
+                struct model_step *step);
 
 #endif

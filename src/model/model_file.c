@@ -25,10 +25,10 @@ void model_texts_release(struct model_texts *t)
 int model_file_put_texts(struct npz_writer *w, const struct model_texts *t)
 {
     if (npz_put_text(w, "config.yaml", t->config, t->config_len) < 0 ||
-        npz_put_text(w, "source.vocab", t->source_vocab,
-                     t->source_vocab_len) < 0 ||
-        npz_put_text(w, "target.vocab", t->target_vocab,
-                     t->target_vocab_len) < 0)
+        npz_put_text(w, "source.vocab", t->source_vocab, t->source_vocab_len) <
+            0 ||
+        npz_put_text(w, "target.vocab", t->target_vocab, t->target_vocab_len) <
+            0)
         return -1;
     return npz_put_text(w, "progress.yaml", t->progress, t->progress_len);
 }
@@ -123,8 +123,8 @@ static int check_shapes(struct npz_reader *r, const struct params *p)
         if (got != ndim || have[0] != dims[0] ||
             (ndim == 2 && have[1] != dims[1]))
             return error("%s: '%s' has not the shape that the file's "
-                         "configuration gives", npz_path(r),
-                         p->list[i].name);
+                         "configuration gives",
+                         npz_path(r), p->list[i].name);
     }
     return 0;
 }

@@ -29,7 +29,7 @@ struct model_file {
     struct config config;
     struct vocab source, target;
     struct model *model;
-    char *progress;                 /* progress.yaml, ends in '\0' */
+    char *progress; /* progress.yaml, ends in '\0' */
     size_t progress_len;
 };
 

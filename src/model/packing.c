@@ -28,8 +28,7 @@ static int *int_array(struct arena *arena, int n)
     return arena_array(arena, (size_t)n, sizeof(int));
 }
 
-void packing_make(struct packing *p, struct arena *arena,
-                  const struct side *s)
+void packing_make(struct packing *p, struct arena *arena, const struct side *s)
 {
     int longest = 0, N = s->tokens;
     for (int b = 0; b < s->sentences; b++)
@@ -52,6 +51,6 @@ void packing_make(struct packing *p, struct arena *arena,
             back_row[backward[at]] = at;
         }
     }
-    *p = (struct packing){ s->sentences, longest, N,   order,   alive,
-                           first,        forward, backward, row, back_row };
+    *p = (struct packing){ s->sentences, longest, N,        order, alive,
+                           first,        forward, backward, row,   back_row };
 }

@@ -12,13 +12,13 @@
 struct arena;
 
 struct packing {
-    int sentences, steps, tokens;   // B, T, N
-    const int *order;               // [B] sentence of each rank
-    const int *alive, *first;       // [T]
-    const int *forward;             // [N] token (of side.ids) of each row
-    const int *backward;            // [N] the same, each sentence reversed
-    const int *row;                 // [N] the row of each token: of forward,
-    const int *back_row;            // [N] and of backward
+    int sentences, steps, tokens; // B, T, N
+    const int *order;             // [B] sentence of each rank
+    const int *alive, *first;     // [T]
+    const int *forward;           // [N] token (of side.ids) of each row
+    const int *backward;          // [N] the same, each sentence reversed
+    const int *row;               // [N] the row of each token: of forward,
+    const int *back_row;          // [N] and of backward
 };
 
 /* All memory is the arena's. */

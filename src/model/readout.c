@@ -34,10 +34,12 @@ int readout_param(const struct decoder *d, struct params *p, const char *name,
                   int rows)
 {
     char *dotted = xasprintf("readout.%s", name);
-    int id = params_declare(
-        p, &(struct param){ .name = dotted, .rows = rows,
-                            .cols = d->readout_width * d->readout->pieces,
-                            .init = rows == 1 ? INIT_ZERO : INIT_GLOROT });
+    int id = params_declare(p,
+                            &(struct param){
+                                .name = dotted,
+                                .rows = rows,
+                                .cols = d->readout_width * d->readout->pieces,
+                                .init = rows == 1 ? INIT_ZERO : INIT_GLOROT });
     free(dotted);
     return id;
 }

@@ -20,7 +20,8 @@ static void encode(const struct model *m, struct graph *g,
 {
     int B = source->sentences;
     int *length = arena_array(&g->arena, (size_t)B, sizeof(*length));
-    *memory = (struct decoder_memory){ .sentences = B, .start = source->start,
+    *memory = (struct decoder_memory){ .sentences = B,
+                                       .start = source->start,
                                        .length = length };
     for (int b = 0; b < B; b++) {
         length[b] = source->start[b + 1] - source->start[b];
@@ -40,9 +41,9 @@ static void begin(const struct model *m, struct graph *g,
 }
 
 static void step(const struct model *m, struct graph *g,
-                 const struct decoder_memory *memory,
-                 const struct ragged *over, const int *ids, int n,
-                 const struct decoder_state *before, struct model_step *out)
+                 const struct decoder_memory *memory, const struct ragged *over,
+                 const int *ids, int n, const struct decoder_state *before,
+                 struct model_step *out)
 {
     const struct decoder *d = &m->decoder;
     struct decoder_inputs inputs;
@@ -66,8 +67,7 @@ static void shift(struct arena *arena, const struct side *target,
     *before = arena_array(arena, N, sizeof(**before));
     *gold = arena_array(arena, N, sizeof(**gold));
     for (int t = 0; t < pack->steps; t++)
-        for (int r = pack->first[t]; r < pack->first[t] + pack->alive[t];
-             r++) {
+        for (int r = pack->first[t]; r < pack->first[t] + pack->alive[t]; r++) {
             int token = pack->forward[r];
             (*gold)[r] = target->ids[token];
             (*before)[r] = t == 0 ? BOS : target->ids[token - 1];
@@ -106,8 +106,7 @@ static void teacher_force(const struct decoder *d, struct graph *g,
                           struct node *features[DECODER_FEATURES],
                           struct model_trace *trace)
 {
-    struct ragged over = { memory->start, memory->length, memory->width,
-                           NULL };
+    struct ragged over = { memory->start, memory->length, memory->width, NULL };
     struct node **parts[DECODER_FEATURES];
     for (int k = 0; k < DECODER_FEATURES; k++)
         parts[k] = arena_array(&g->arena, (size_t)pack->steps,
@@ -131,8 +130,7 @@ static void teacher_force(const struct decoder *d, struct graph *g,
         state = one.after;
     }
     for (int k = 0; k < DECODER_FEATURES; k++)
-        features[k] = parts[k][0] ? stack_rows(g, parts[k], pack->steps)
-                                  : NULL;
+        features[k] = parts[k][0] ? stack_rows(g, parts[k], pack->steps) : NULL;
 }
 
 static void sum_pairs(const struct packing *pack, const float *row_nll,
@@ -220,8 +218,7 @@ static struct loss loss(const struct model *m, struct graph *g,
     bool draws = g->training && d->attention.align->draws;
     float *row_nll = NULL, *advantage = NULL;
     if (pair_nll || draws)
-        row_nll = arena_array(&g->arena, (size_t)pack.tokens,
-                              sizeof(*row_nll));
+        row_nll = arena_array(&g->arena, (size_t)pack.tokens, sizeof(*row_nll));
     if (draws)
         advantage = arena_array(&g->arena, (size_t)pack.tokens,
                                 sizeof(*advantage));

@@ -15,8 +15,7 @@ static int declare(struct decoder *d, struct params *p,
 }
 
 static void step(const struct decoder *d, struct graph *g,
-                 const struct decoder_memory *memory,
-                 const struct ragged *over,
+                 const struct decoder_memory *memory, const struct ragged *over,
                  const struct decoder_inputs *inputs,
                  const struct decoder_state *before, struct decoder_step *out)
 {

@@ -21,15 +21,14 @@ static int declare(struct decoder *d, struct params *p,
 }
 
 static void step(const struct decoder *d, struct graph *g,
-                 const struct decoder_memory *memory,
-                 const struct ragged *over,
+                 const struct decoder_memory *memory, const struct ragged *over,
                  const struct decoder_inputs *inputs,
                  const struct decoder_state *before, struct decoder_step *out)
 {
     struct node *middle[CELL_STATES] = { NULL, NULL };
     cell_step(g, &d->cell[0], inputs->gates, NULL, before->part, middle);
-    struct node *context = decoder_attend(d, g, memory, over, middle[0],
-                                          before, out);
+    struct node *context = decoder_attend(d, g, memory, over, middle[0], before,
+                                          out);
     if (context)
         cell_step(g, &d->second, cell_inputs(g, &d->second, context), NULL,
                   middle, out->after.part);

@@ -13,9 +13,8 @@ static int declare(struct decoder *d, struct params *p,
                    const struct config *cfg)
 {
     int M = attention_width(&d->attention);
-    d->readout_width = cfg->decoder.readout_size > 0
-                           ? cfg->decoder.readout_size
-                           : d->hidden;
+    d->readout_width = cfg->decoder.readout_size > 0 ? cfg->decoder.readout_size
+                                                     : d->hidden;
     d->readout_state = readout_param(d, p, "W_s", d->hidden);
     d->readout_context = M > 0 ? readout_param(d, p, "W_c", M) : -1;
     d->readout_bias = readout_param(d, p, "b", 1);
@@ -34,8 +33,7 @@ static struct node *combine(const struct decoder *d, struct graph *g,
 }
 
 static void step(const struct decoder *d, struct graph *g,
-                 const struct decoder_memory *memory,
-                 const struct ragged *over,
+                 const struct decoder_memory *memory, const struct ragged *over,
                  const struct decoder_inputs *inputs,
                  const struct decoder_state *before, struct decoder_step *out)
 {

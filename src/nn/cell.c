@@ -32,12 +32,15 @@ void cell_declare(struct cell_weights *w, const struct cell *cell,
                   int hidden)
 {
     int g = cell->gates;
-    struct param matrix = { .cols = g * hidden, .blocks = g,
+    struct param matrix = { .cols = g * hidden,
+                            .blocks = g,
                             .init = INIT_GLOROT };
-    struct param bias = { .rows = 1, .cols = g * hidden, .blocks = g,
-                          .init = cell->bias };
-    *w = (struct cell_weights){ .cell = cell, .hidden = hidden, .C = -1,
-                                .c = -1 };
+    struct param bias = {
+        .rows = 1, .cols = g * hidden, .blocks = g, .init = cell->bias
+    };
+    *w = (struct cell_weights){
+        .cell = cell, .hidden = hidden, .C = -1, .c = -1
+    };
     matrix.rows = input;
     w->W = declare(p, prefix, "W", matrix);
     if (context > 0) {

@@ -22,13 +22,12 @@ struct cell {
     const char *name;
     int gates, states;
     enum init bias;
-    bool state_bias;                /* has PREFIX.c */
+    bool state_bias; /* has PREFIX.c */
 
     /* From pre-activations a[n,gH] without the state's part (may be written
      * over) and the states before, [n,H] each, to the states after. */
-    void (*step)(struct graph *g, const struct cell_weights *w,
-                 struct node *a, struct node *const *before,
-                 struct node **after);
+    void (*step)(struct graph *g, const struct cell_weights *w, struct node *a,
+                 struct node *const *before, struct node **after);
 };
 
 /* The cells there are, for tables of names: NULL after the last. */
@@ -37,7 +36,7 @@ extern const struct cell *const cells[];
 struct cell_weights {
     const struct cell *cell;
     int hidden;
-    int W, C, U, b, c;              /* numbers of parameters, -1: none */
+    int W, C, U, b, c; /* numbers of parameters, -1: none */
 };
 
 /* Declares the parameters; context 0: no second input. */

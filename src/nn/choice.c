@@ -37,8 +37,7 @@ void choice_add(struct choice *c, const char *name, const char *aliases)
     c->entries++;
 }
 
-int choice_of(const struct choice *c, const struct config *cfg,
-              const char *key)
+int choice_of(const struct choice *c, const struct config *cfg, const char *key)
 {
     int found = config_name(cfg, key, c->names, c->count);
     return found < 0 ? -1 : c->entry[found];

@@ -7,10 +7,10 @@ struct config;
 enum { CHOICES = 64, CHOICE_BYTES = 256 };
 
 struct choice {
-    const char *names[CHOICES];     /* main names and aliases */
-    int entry[CHOICES];             /* which row of the table each means */
+    const char *names[CHOICES]; /* main names and aliases */
+    int entry[CHOICES];         /* which row of the table each means */
     int count, entries;
-    char alias[CHOICE_BYTES];       /* memory of the aliases */
+    char alias[CHOICE_BYTES]; /* memory of the aliases */
     int used;
 };
 
@@ -26,7 +26,7 @@ int choice_of(const struct choice *c, const struct config *cfg,
 /* For help: which names a key may have. Row i of a table, NULL behind the
  * last; or a fixed text. */
 struct choice_table {
-    const char *key;                /* NULL: the end */
+    const char *key; /* NULL: the end */
     const char *(*row)(int i);
     const char *fixed;
 };

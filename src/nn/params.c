@@ -52,7 +52,7 @@ struct block {
     float *values;
     int rows, cols, stride;
     struct rng_key key;
-    uint64_t draw;          /* number of its first random number */
+    uint64_t draw; /* number of its first random number */
 };
 
 static float *block_row(const struct block *b, int i)
@@ -72,8 +72,8 @@ static void fill_uniform(const struct block *b, float bound)
     uint64_t draw = b->draw;
     for (int i = 0; i < b->rows; i++)
         for (int j = 0; j < b->cols; j++)
-            block_row(b, i)[j] =
-                (2 * rng_key_uniform(b->key, draw++) - 1) * bound;
+            block_row(b, i)[j] = (2 * rng_key_uniform(b->key, draw++) - 1) *
+                                 bound;
 }
 
 static void fill_normal(const struct block *b, float deviation)
@@ -120,8 +120,7 @@ static bool is_bias(enum init init)
            init == INIT_MINUS_ONE;
 }
 
-static void fill(const struct block *b, enum init init, int number,
-                 float scale)
+static void fill(const struct block *b, enum init init, int number, float scale)
 {
     if (scale > 0 && !is_bias(init)) {
         fill_uniform(b, scale);
@@ -196,7 +195,8 @@ void params_bind(const struct params *p, struct gradients *grads,
     g->leaf = arena_array(&g->arena, (size_t)p->count, sizeof(*g->leaf));
     for (int i = 0; i < p->count; i++) {
         const struct param *one = &p->list[i];
-        g->leaf[i] = graph_leaf(g, one->rows, one->cols, p->values + one->offset,
+        g->leaf[i] = graph_leaf(g, one->rows, one->cols,
+                                p->values + one->offset,
                                 grads ? grads->values + one->offset : NULL);
         if (g->training && grads)
             g->leaf[i]->touched = grads->touched[i];

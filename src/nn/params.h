@@ -24,35 +24,35 @@
 enum init {
     INIT_ZERO,
     INIT_ONE,
-    INIT_GLOROT,        /* uniform, +- sqrt(6 / (rows + cols)) of a block */
-    INIT_ORTHOGONAL,    /* square blocks: Saxe et al. 2014 */
-    INIT_EMBEDDING,     /* normal, deviation 1 / sqrt(cols) */
-    INIT_FORGET,        /* zero, but one in the second of four blocks */
+    INIT_GLOROT,     /* uniform, +- sqrt(6 / (rows + cols)) of a block */
+    INIT_ORTHOGONAL, /* square blocks: Saxe et al. 2014 */
+    INIT_EMBEDDING,  /* normal, deviation 1 / sqrt(cols) */
+    INIT_FORGET,     /* zero, but one in the second of four blocks */
     INIT_MINUS_ONE
 };
 
 /* A matrix [rows,cols]. Its columns are `blocks` matrices side by side (the
  * gates of a cell), each initialised by itself. */
 struct param {
-    const char *name;   /* dotted; copied when declared */
+    const char *name; /* dotted; copied when declared */
     int rows, cols;
     enum init init;
-    int blocks;         /* 0 is 1 */
-    bool table;         /* read by lookup() only: few rows have a gradient */
-    size_t offset;      /* in floats; set by params_declare */
+    int blocks;    /* 0 is 1 */
+    bool table;    /* read by lookup() only: few rows have a gradient */
+    size_t offset; /* in floats; set by params_declare */
 };
 
 struct params {
     struct param *list;
     int count;
     size_t capacity;
-    size_t size;        /* of the block, in floats */
+    size_t size; /* of the block, in floats */
     float *values;
 };
 
 struct gradients {
-    float *values;              /* of the layout of params.values */
-    unsigned char **touched;    /* [count]; of tables: rows that are not 0 */
+    float *values;           /* of the layout of params.values */
+    unsigned char **touched; /* [count]; of tables: rows that are not 0 */
 };
 
 /* Returns the parameter's number. */

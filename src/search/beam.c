@@ -15,7 +15,7 @@
 struct word {
     int id;
     const struct word *before;
-    const float *weights;           // [|x|] or NULL
+    const float *weights; // [|x|] or NULL
 };
 
 /* A row of the batch: a hypothesis that has not ended. */
@@ -26,14 +26,14 @@ struct row {
 };
 
 struct candidate {
-    int row;                        /* the row it continues */
+    int row; /* the row it continues */
     int id;
     double log_probability;
 };
 
 struct task {
-    int length, limit;              /* |x|, and most words put out */
-    struct hypothesis *ended;       // [K]
+    int length, limit;        /* |x|, and most words put out */
+    struct hypothesis *ended; // [K]
     int count;
 };
 
@@ -52,13 +52,13 @@ struct search {
     struct beam *beam;
     const struct beam_config *config;
     struct decoder_memory memory;
-    struct task *task;              // [B]
-    struct row *row, *next_row;     // [B K]
+    struct task *task;                  // [B]
+    struct row *row, *next_row;         // [B K]
     int *parent, *ids, *start, *length; // [B K]
     int rows;
-    float *scratch;                 // [V]
-    struct candidate *candidate;    // [K K]
-    struct topk_entry *top;         // [K]
+    float *scratch;              // [V]
+    struct candidate *candidate; // [K K]
+    struct topk_entry *top;      // [K]
 };
 
 struct beam *beam_new(const struct model *model)
@@ -167,8 +167,7 @@ static int compare_candidates(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static const struct word *new_word(struct search *s,
-                                   const struct candidate *c,
+static const struct word *new_word(struct search *s, const struct candidate *c,
                                    const struct node *weights)
 {
     struct word *w = words_array(s, 1, sizeof(*w));
@@ -191,8 +190,7 @@ static void end_hypothesis(struct search *s, struct task *task,
         words++;
     bool ended = last->id == EOS, weights = last->weights != NULL;
     int *ids = words_array(s, words, sizeof(*ids));
-    const float **rows =
-        weights ? words_array(s, words, sizeof(*rows)) : NULL;
+    const float **rows = weights ? words_array(s, words, sizeof(*rows)) : NULL;
     int i = words;
     for (const struct word *w = last; w; w = w->before) {
         ids[--i] = w->id;
@@ -307,8 +305,7 @@ static int compare_hypotheses(const void *a, const void *b)
 }
 
 void beam_search(struct beam *b, const struct side *source,
-                 const struct beam_config *config,
-                 struct beam_result *results)
+                 const struct beam_config *config, struct beam_result *results)
 {
     struct search s;
     struct decoder_state state;

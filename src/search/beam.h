@@ -27,25 +27,25 @@ struct model;
 struct beam;
 
 struct beam_config {
-    int size;               /* K */
+    int size; /* K */
     float normalize;
-    float length_factor;    /* at most factor * |x| + 5 words, |x| with </s> */
+    float length_factor; /* at most factor * |x| + 5 words, |x| with </s> */
     bool allow_unk;
-    bool weights;           /* keep the attention of each word */
+    bool weights; /* keep the attention of each word */
 };
 
 struct hypothesis {
-    const int *ids;         // [len], </s> not included
+    const int *ids; // [len], </s> not included
     int len;
-    bool ended;             /* with </s>, not by the limit */
-    double log_probability; /* of the words and </s> */
-    double score;           /* normalised */
+    bool ended;                  /* with </s>, not by the limit */
+    double log_probability;      /* of the words and </s> */
+    double score;                /* normalised */
     const float *const *weights; // [len + ended] of [|x|], or NULL
 };
 
 struct beam_result {
     const struct hypothesis *best; // [count] by falling score
-    int count;              /* at least 1, at most K */
+    int count;                     /* at least 1, at most K */
 };
 
 struct beam *beam_new(const struct model *model);
@@ -53,8 +53,7 @@ void beam_free(struct beam *b);
 
 /* The source's sentences end in </s>. results[source->sentences]. */
 void beam_search(struct beam *b, const struct side *source,
-                 const struct beam_config *config,
-                 struct beam_result *results);
+                 const struct beam_config *config, struct beam_result *results);
 
 /* Most bytes a search has used. */
 size_t beam_peak(const struct beam *b);

@@ -19,9 +19,9 @@ enum { UNENDED_WARNINGS = 5 };
 
 /* An input line; its words point into text. */
 struct input {
-    long number;                    /* of the line, from 1 */
+    long number; /* of the line, from 1 */
     struct text text;
-    int *ids;                       // [words + 1], with </s>
+    int *ids; // [words + 1], with </s>
     int words;
     size_t cap;
 };
@@ -31,7 +31,7 @@ struct translator {
     const struct vocab *source, *target;
     struct workers *workers;
     struct window *window;
-    struct input *input;            // [size]
+    struct input *input; // [size]
     struct window_sentence *sentence;
     struct window_result *result;
     int size, filled;
@@ -82,14 +82,14 @@ static void encode(struct translator *t, struct input *in)
 {
     int limit = t->config.max_length;
     ARRAY_GROW(in->ids, in->text.len / 2 + 2, in->cap);
-    int most = (int)(in->text.len / 2 + 1 < (size_t)limit
-                         ? in->text.len / 2 + 1
-                         : (size_t)limit);
+    int most = (int)(in->text.len / 2 + 1 < (size_t)limit ? in->text.len / 2 + 1
+                                                          : (size_t)limit);
     int words = vocab_encode(t->source, in->text.s ? in->text.s : "",
                              in->text.len, in->ids, most);
     if (words > limit)
         warn("line %ld has %d words; it is translated up to word %d "
-             "(--max-length)", in->number, words, limit);
+             "(--max-length)",
+             in->number, words, limit);
     in->words = words < limit ? words : limit;
     in->ids[in->words] = EOS;
 }
@@ -103,7 +103,8 @@ static void take_line(struct translator *t, long number, const char *line,
     size_t replaced = utf8_repair(&in->text, line, len);
     if (replaced > 0)
         warn("line %ld holds %zu ill-formed UTF-8 or NUL byte sequences; "
-             "U+FFFD stands in their place", number, replaced);
+             "U+FFFD stands in their place",
+             number, replaced);
     encode(t, in);
     t->sentence[t->filled] = (struct window_sentence){
         in->ids, in->words > 0 ? in->words + 1 : 0
@@ -126,8 +127,8 @@ static int fill(struct translator *t, struct lines *in)
     return got;
 }
 
-static void print_words(const struct translator *t,
-                        const struct hypothesis *h, FILE *out)
+static void print_words(const struct translator *t, const struct hypothesis *h,
+                        FILE *out)
 {
     for (int i = 0; i < h->len; i++) {
         if (i > 0)
@@ -183,10 +184,15 @@ static void print_one_alignment(const struct translator *t,
     for (int i = 0; i < T && h->weights; i++)
         memcpy(weights + (size_t)i * S, h->weights[i],
                (size_t)S * sizeof(*weights));
-    struct alignment a = { .sentence = in->number - 1, .hypothesis = number,
-                           .sources = S, .targets = T, .source_eos = keep,
-                           .target_eos = keep && h->ended, .source = source,
-                           .target = target, .weights = weights,
+    struct alignment a = { .sentence = in->number - 1,
+                           .hypothesis = number,
+                           .sources = S,
+                           .targets = T,
+                           .source_eos = keep,
+                           .target_eos = keep && h->ended,
+                           .source = source,
+                           .target = target,
+                           .weights = weights,
                            .colour = t->config.colour };
     t->config.format->print(t->config.alignment, &a);
     free(weights);
@@ -218,7 +224,8 @@ static void warn_unended(struct translator *t, const struct input *in,
 {
     if (++t->counts.unended <= UNENDED_WARNINGS)
         warn("line %ld: no end of the translation was found within %d words; "
-             "it stops there (--max-length-factor)", in->number, h->len);
+             "it stops there (--max-length-factor)",
+             in->number, h->len);
 }
 
 static void warn_all_unended(const struct translator *t)

@@ -20,22 +20,22 @@ struct workers;
 
 struct translator_config {
     struct beam_config beam;
-    int mini_batch;                 /* sentences translated together */
-    int max_length;                 /* longer lines are cut, with a warning */
-    int n_best;                     /* hypotheses put out; 0: plain lines */
+    int mini_batch; /* sentences translated together */
+    int max_length; /* longer lines are cut, with a warning */
+    int n_best;     /* hypotheses put out; 0: plain lines */
 
     /* Alignments: NULL for none. */
     FILE *alignment;
     const struct alignment_format *format;
-    bool alignment_eos;             /* keep the row and column of </s> */
+    bool alignment_eos; /* keep the row and column of </s> */
     bool colour;
 };
 
 struct translator_counts {
     long lines, words_in, words_out;
-    long unended;                   /* stopped by the limit, without </s> */
-    double seconds;                 /* of searching */
-    size_t peak;                    /* bytes of the searches' memory */
+    long unended;   /* stopped by the limit, without </s> */
+    double seconds; /* of searching */
+    size_t peak;    /* bytes of the searches' memory */
 };
 
 struct translator;

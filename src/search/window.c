@@ -11,11 +11,11 @@
  * not matter which worker did it. */
 struct window {
     struct workers *workers;
-    struct beam **beam;             /* [workers] */
-    struct arena *scratch;          /* [workers] */
-    struct arena *kept;             /* [tasks] */
+    struct beam **beam;    /* [workers] */
+    struct arena *scratch; /* [workers] */
+    struct arena *kept;    /* [tasks] */
     size_t kept_count;
-    int *order;                     /* sentences by falling length */
+    int *order; /* sentences by falling length */
     size_t order_cap;
 };
 
@@ -24,7 +24,7 @@ struct job {
     const struct window_sentence *sentences;
     const struct beam_config *config;
     struct window_result *results;
-    int n, batch;                   /* sentences to search, of a batch */
+    int n, batch; /* sentences to search, of a batch */
 };
 
 struct window *window_new(const struct model *model, struct workers *workers)
@@ -94,8 +94,7 @@ static void search_batch(void *arg, int task, int worker)
     arena_reset(scratch);
     const int **ids = arena_array(scratch, (size_t)n, sizeof(*ids));
     int *lengths = arena_array(scratch, (size_t)n, sizeof(*lengths));
-    struct beam_result *found = arena_array(scratch, (size_t)n,
-                                            sizeof(*found));
+    struct beam_result *found = arena_array(scratch, (size_t)n, sizeof(*found));
     for (int i = 0; i < n; i++) {
         ids[i] = job->sentences[order[i]].ids;
         lengths[i] = job->sentences[order[i]].len;

@@ -8,8 +8,8 @@
 struct workers;
 
 struct window_sentence {
-    const int *ids;                 /* with </s> */
-    int len;                        /* 0: not searched */
+    const int *ids; /* with </s> */
+    int len;        /* 0: not searched */
 };
 
 /* What became of a sentence; memory of the window until the next search. */

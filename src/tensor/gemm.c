@@ -30,9 +30,9 @@ static void product(char tx, char tw, int m, int n, int k, const float *x,
 {
     if (m == 0 || n == 0)
         return;
-    dnnl_status_t status =
-        dnnl_sgemm(tx, tw, m, n, k, 1.0f, x, tx == 'N' ? k : m, w,
-                   tw == 'N' ? n : k, add ? 1.0f : 0.0f, y, n);
+    dnnl_status_t status = dnnl_sgemm(tx, tw, m, n, k, 1.0f, x,
+                                      tx == 'N' ? k : m, w, tw == 'N' ? n : k,
+                                      add ? 1.0f : 0.0f, y, n);
     if (status != dnnl_success)
         abort(); /* shapes are asserted by the callers: cannot happen */
 }
@@ -62,7 +62,8 @@ KERNEL static void row_times_matrix(int n, int k, const float *x, int x_step,
               c = x[(size_t)(p + 2) * x_step], d = x[(size_t)(p + 3) * x_step];
         for (int j = 0; j < n; j++)
             y[j] = fma32(d, w3[j],
-                         fma32(c, w2[j], fma32(b, w1[j], fma32(a, w0[j], y[j]))));
+                         fma32(c, w2[j],
+                               fma32(b, w1[j], fma32(a, w0[j], y[j]))));
     }
     for (; p < k; p++) {
         const float *w0 = w + (size_t)p * n;
@@ -77,8 +78,8 @@ KERNEL static void rows_dot_rows(int m, int n, int k, const float *x,
 {
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++)
-            y[(size_t)i * n + j] +=
-                inline_dot(x + (size_t)i * k, w + (size_t)j * k, k);
+            y[(size_t)i * n + j] += inline_dot(x + (size_t)i * k,
+                                               w + (size_t)j * k, k);
 }
 
 static void product(char tx, char tw, int m, int n, int k, const float *x,

@@ -17,11 +17,11 @@ const char *gemm_library(void);
 void gemm_thread_init(void);
 
 void gemm_nn(int m, int n, int k, const float *x, const float *w, bool add,
-             float *y);                           // x[m,k] w[k,n]
+             float *y); // x[m,k] w[k,n]
 void gemm_nt(int m, int n, int k, const float *x, const float *w, bool add,
-             float *y);                           // x[m,k] w[n,k]^T
+             float *y); // x[m,k] w[n,k]^T
 void gemm_tn(int m, int n, int k, const float *x, const float *w, bool add,
-             float *y);                           // x[k,m]^T w[k,n]
+             float *y); // x[k,m]^T w[k,n]
 
 /* gemm_nn for translation: the bits of a row of y depend on that row of x and
  * on w alone, not on m nor on its place (tests/unit/test_gemm.c holds it on

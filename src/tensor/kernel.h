@@ -34,9 +34,9 @@
 #elif defined(__clang__)
 #define KERNEL __attribute__((target_clones("avx512f", "fma", "default")))
 #else
-#define KERNEL                                                      \
-    __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", \
-                                 "default")))
+#define KERNEL      \
+    __attribute__(( \
+        target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #endif
 
 #define INLINE static inline __attribute__((always_inline, unused))
@@ -120,7 +120,7 @@ INLINE float lanes_sum(lanes a)
 /* sum_i a_i b_i; lane i mod 16 takes element i. */
 INLINE float inline_dot(const float *a, const float *b, int n)
 {
-    lanes sum = {0}, x, y;
+    lanes sum = { 0 }, x, y;
     int i = 0;
     for (; i + LANES <= n; i += LANES) {
         memcpy(&x, a + i, sizeof(x));
@@ -134,7 +134,7 @@ INLINE float inline_dot(const float *a, const float *b, int n)
 
 INLINE float inline_sum(const float *a, int n)
 {
-    lanes sum = {0}, x;
+    lanes sum = { 0 }, x;
     int i = 0;
     for (; i + LANES <= n; i += LANES) {
         memcpy(&x, a + i, sizeof(x));

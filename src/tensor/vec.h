@@ -8,15 +8,15 @@
 
 void vec_zero(float *y, size_t n);
 void vec_copy(float *y, const float *x, size_t n);
-void vec_add(float *y, const float *x, size_t n);            /* y += x */
-void vec_axpy(float *y, float a, const float *x, size_t n);  /* y += a x */
-void vec_scale(float *y, float a, size_t n);                 /* y *= a */
-void vec_tanh(float *y, const float *x, size_t n);           /* y = tanh x */
-void vec_sigmoid(float *y, const float *x, size_t n);        /* y = sigma x */
-void vec_affine(float *y, float a, float b, size_t n);       /* y = a y + b */
+void vec_add(float *y, const float *x, size_t n);           /* y += x */
+void vec_axpy(float *y, float a, const float *x, size_t n); /* y += a x */
+void vec_scale(float *y, float a, size_t n);                /* y *= a */
+void vec_tanh(float *y, const float *x, size_t n);          /* y = tanh x */
+void vec_sigmoid(float *y, const float *x, size_t n);       /* y = sigma x */
+void vec_affine(float *y, float a, float b, size_t n);      /* y = a y + b */
 float vec_sum(const float *x, int n);
 float vec_dot(const float *a, const float *b, int n);
-float vec_max(const float *x, int n);                        /* n >= 1 */
+float vec_max(const float *x, int n); /* n >= 1 */
 
 /* y[cols,rows] = x[rows,cols]^T */
 void vec_transpose(float *y, const float *x, int rows, int cols);

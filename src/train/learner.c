@@ -46,7 +46,9 @@ static float *new_block(const struct params *p)
 int learner_init(struct learner *l, struct model *model,
                  struct workers *workers, const struct config *cfg)
 {
-    *l = (struct learner){ .model = model, .workers = workers, .cfg = cfg,
+    *l = (struct learner){ .model = model,
+                           .workers = workers,
+                           .cfg = cfg,
                            .shards = cfg->training.shards };
     l->optimizer = optimizer_named(cfg);
     if (!l->optimizer)
@@ -95,9 +97,9 @@ struct job {
     size_t batch;
     uint64_t number;
     float scale;
-    struct shard_result *shard;     // [shards]
+    struct shard_result *shard; // [shards]
     struct update update;
-    float average;                  /* share of the new weights */
+    float average; /* share of the new weights */
 };
 
 /* batch -> loss -> gradients */
@@ -109,8 +111,7 @@ static void run_shard(void *arg, int shard, int worker)
     struct shard_result *out = &job->shard[shard];
     struct batch batch;
     graph_reset(g);
-    batches_get(job->batches, job->batch, shard, l->shards, &g->arena,
-                &batch);
+    batches_get(job->batches, job->batch, shard, l->shards, &g->arena, &batch);
     memset(out, 0, sizeof(*out));
     if (batch.source.sentences == 0)
         return;
@@ -188,8 +189,8 @@ static double update_run(struct job *job, size_t offset, size_t n)
 }
 
 /* average += share (w - average) */
-KERNEL static void mix_average(float *restrict average,
-                               const float *restrict w, float share, size_t n)
+KERNEL static void mix_average(float *restrict average, const float *restrict w,
+                               float share, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         average[i] = fma32(share, w[i] - average[i], average[i]);
@@ -221,8 +222,7 @@ static void drop_gradients(struct learner *l)
         vec_zero(l->gradients[s].values, p->size);
         for (int i = 0; i < p->count; i++)
             if (p->list[i].table)
-                memset(l->gradients[s].touched[i], 0,
-                       (size_t)p->list[i].rows);
+                memset(l->gradients[s].touched[i], 0, (size_t)p->list[i].rows);
     }
 }
 
@@ -252,8 +252,8 @@ static int check(const struct learner *l, uint64_t update, const char *what,
 }
 
 /* What the summed loss is divided by, known before the first product. */
-static float loss_scale(const struct learner *l,
-                        const struct batches *batches, size_t i)
+static float loss_scale(const struct learner *l, const struct batches *batches,
+                        size_t i)
 {
     bool sentences = strcmp(l->cfg->training.normalization, "sentences") == 0;
     double n = sentences ? batches_sentences(batches, i)
@@ -273,8 +273,11 @@ int learner_update(struct learner *l, const struct batches *batches, size_t i,
                    uint64_t update, double rate, struct update_result *result)
 {
     struct shard_result shard[64];
-    struct job job = { .l = l, .batches = batches, .batch = i,
-                       .number = update, .shard = shard,
+    struct job job = { .l = l,
+                       .batches = batches,
+                       .batch = i,
+                       .number = update,
+                       .shard = shard,
                        .scale = loss_scale(l, batches, i),
                        .average = average_share(l, update) };
     workers_run(l->workers, l->shards, run_shard, &job);

@@ -27,14 +27,14 @@ struct learner {
     struct workers *workers;
     const struct config *cfg;
     const struct optimizer *optimizer;
-    float *slot[OPTIMIZER_SLOTS];   /* blocks of the layout of the weights */
-    float *average;                 /* the same, NULL: off */
+    float *slot[OPTIMIZER_SLOTS]; /* blocks of the layout of the weights */
+    float *average;               /* the same, NULL: off */
     int shards;
-    struct gradients *gradients;    // [shards]
-    struct graph *graph;            // [workers]
+    struct gradients *gradients; // [shards]
+    struct graph *graph;         // [workers]
     struct stretch *stretch;
     int stretches;
-    double *square_sum;             // [stretches]
+    double *square_sum; // [stretches]
 };
 
 /* What an update did. */
@@ -53,8 +53,7 @@ void learner_release(struct learner *l);
  * after reporting that loss or gradient is not finite; the weights are then
  * as they were. */
 int learner_update(struct learner *l, const struct batches *batches, size_t i,
-                   uint64_t update, double rate,
-                   struct update_result *result);
+                   uint64_t update, double rate, struct update_result *result);
 
 /* 0 when all weights are finite, else -1 after reporting: then nothing may be
  * saved. */

@@ -24,8 +24,8 @@ static bool row_holds(const char *line, size_t len, const struct position *p)
 {
     bool valid = len > 5 && memcmp(line, "valid", 5) == 0;
     const char *tab = memchr(line, '\t', len);
-    return tab && strtoull(tab + 1, NULL, 10) <=
-                      (valid ? p->validated : p->update);
+    return tab &&
+           strtoull(tab + 1, NULL, 10) <= (valid ? p->validated : p->update);
 }
 
 static int copy_rows(FILE *out, const char *path, const struct position *p)
@@ -82,7 +82,8 @@ void log_update(struct log *l, const struct position *p,
     double seconds = clock_seconds() - l->since;
     progress_show(&l->progress,
                   "epoch %d, batch %" PRIu64 " of %ld: cost %.3f, "
-                  "%.0f words/s", p->epoch + 1, p->batch, batches,
+                  "%.0f words/s",
+                  p->epoch + 1, p->batch, batches,
                   r->loss.nll / (double)r->target_tokens,
                   seconds > 0 ? (double)l->tokens / seconds : 0);
 }
@@ -109,11 +110,14 @@ void log_training(struct log *l, struct position *p, double rate)
         fprintf(stderr,
                 "%s Ep. %d : Up. %" PRIu64 " : Sen. %" PRIu64
                 " : Cost %.5f : Time %.2fs : %.2f words/s : gNorm %.4f : "
-                "L.r. %.4e\n", when, p->epoch + 1, p->update, p->sentences,
-                cost, seconds, (double)l->tokens / seconds, norm, rate);
-    fprintf(l->file, "train\t%" PRIu64 "\t%d\t%" PRIu64 "\t%" PRIu64
-            "\t%.17g\t%.17g\t%.17g\t\t\t%.3f\n", p->update, p->epoch + 1,
-            p->sentences, p->tokens, cost, norm, rate, seconds);
+                "L.r. %.4e\n",
+                when, p->epoch + 1, p->update, p->sentences, cost, seconds,
+                (double)l->tokens / seconds, norm, rate);
+    fprintf(l->file,
+            "train\t%" PRIu64 "\t%d\t%" PRIu64 "\t%" PRIu64
+            "\t%.17g\t%.17g\t%.17g\t\t\t%.3f\n",
+            p->update, p->epoch + 1, p->sentences, p->tokens, cost, norm, rate,
+            seconds);
     fflush(l->file);
     p->nll = p->norm = 0;
     p->sentences = p->tokens = p->updates = 0;
@@ -134,8 +138,9 @@ void log_validation(struct log *l, const struct position *p, double bleu,
     if (report_level() >= NORMAL)
         fprintf(stderr,
                 "%s [valid] Ep. %d : Up. %" PRIu64 " : perplexity : %.4f%s : "
-                "%s : Time %.2fs\n", when, p->epoch + 1, p->update,
-                p->perplexity, score, outcome, seconds);
+                "%s : Time %.2fs\n",
+                when, p->epoch + 1, p->update, p->perplexity, score, outcome,
+                seconds);
     fprintf(l->file, "valid\t%" PRIu64 "\t%d\t\t\t\t\t\t%.17g\t", p->update,
             p->epoch + 1, p->perplexity);
     if (bleu >= 0)

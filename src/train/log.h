@@ -17,8 +17,8 @@ struct log {
     FILE *file;
     char *path;
     struct progress progress;
-    double since;                   /* clock at the last line */
-    long tokens;                    /* target tokens since then */
+    double since; /* clock at the last line */
+    long tokens;  /* target tokens since then */
 };
 
 /* Opens `path`; rows of updates beyond the position's go. */

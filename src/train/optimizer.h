@@ -15,15 +15,15 @@ enum { OPTIMIZER_SLOTS = 2 };
 
 /* What an update needs to know, the same for all parameters. */
 struct update {
-    float rate;                     /* step size, already scheduled */
-    float gradient;                 /* factor of the gradient (clipping) */
+    float rate;     /* step size, already scheduled */
+    float gradient; /* factor of the gradient (clipping) */
     float momentum, beta1, beta2, epsilon;
     float correction1, correction2; /* adam: 1 - beta^t */
 };
 
 struct optimizer {
     const char *name;
-    int slots;                      /* floats kept for each parameter */
+    int slots; /* floats kept for each parameter */
     const char *slot_name[OPTIMIZER_SLOTS];
 
     /* w[n] and the slots [n] are changed by the gradient g[n]. */
@@ -37,7 +37,6 @@ extern const struct optimizer *const optimizers[];
 const struct optimizer *optimizer_named(const struct config *cfg);
 
 /* Constants of update number t (from 1). */
-struct update optimizer_update(const struct config *cfg, double t,
-                               double rate);
+struct update optimizer_update(const struct config *cfg, double t, double rate);
 
 #endif

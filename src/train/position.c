@@ -9,27 +9,27 @@
 #include "base/text.h"
 
 /* The fields: type, name. */
-#define FIELDS                  \
-    FIELD(WORD, update)         \
-    FIELD(INT, epoch)           \
-    FIELD(WORD, batch)          \
-    FIELD(WORD, corpus)         \
-    FIELD(WORD, vocabulary)     \
-    FIELD(INT, validations)     \
-    FIELD(WORD, validated)      \
-    FIELD(INT, stalled)         \
-    FIELD(INT, since_decay)     \
-    FIELD(REAL, factor)         \
-    FIELD(REAL, best)           \
-    FIELD(INT, has_best)        \
-    FIELD(WORD, best_update)    \
-    FIELD(REAL, perplexity)     \
-    FIELD(REAL, bleu)           \
-    FIELD(REAL, seconds)        \
-    FIELD(REAL, nll)            \
-    FIELD(REAL, norm)           \
-    FIELD(WORD, sentences)      \
-    FIELD(WORD, tokens)         \
+#define FIELDS               \
+    FIELD(WORD, update)      \
+    FIELD(INT, epoch)        \
+    FIELD(WORD, batch)       \
+    FIELD(WORD, corpus)      \
+    FIELD(WORD, vocabulary)  \
+    FIELD(INT, validations)  \
+    FIELD(WORD, validated)   \
+    FIELD(INT, stalled)      \
+    FIELD(INT, since_decay)  \
+    FIELD(REAL, factor)      \
+    FIELD(REAL, best)        \
+    FIELD(INT, has_best)     \
+    FIELD(WORD, best_update) \
+    FIELD(REAL, perplexity)  \
+    FIELD(REAL, bleu)        \
+    FIELD(REAL, seconds)     \
+    FIELD(REAL, nll)         \
+    FIELD(REAL, norm)        \
+    FIELD(WORD, sentences)   \
+    FIELD(WORD, tokens)      \
     FIELD(WORD, updates)
 
 enum type { INT, WORD, REAL };

@@ -12,22 +12,22 @@
 struct config;
 
 struct position {
-    uint64_t update;                /* updates done */
-    int epoch;                      /* epochs done */
-    uint64_t batch;                 /* batches done of the one at hand */
-    uint64_t corpus, vocabulary;    /* hashes of what it is trained on */
+    uint64_t update;             /* updates done */
+    int epoch;                   /* epochs done */
+    uint64_t batch;              /* batches done of the one at hand */
+    uint64_t corpus, vocabulary; /* hashes of what it is trained on */
 
     int validations;
-    uint64_t validated;             /* update of the last validation */
-    int stalled;                    /* validations without improvement */
-    int since_decay;                /* the same since the step size fell */
-    double factor;                  /* of the step size, by decay */
-    double best;                    /* metric of best.npz; see has_best */
+    uint64_t validated; /* update of the last validation */
+    int stalled;        /* validations without improvement */
+    int since_decay;    /* the same since the step size fell */
+    double factor;      /* of the step size, by decay */
+    double best;        /* metric of best.npz; see has_best */
     int has_best;
     uint64_t best_update;
-    double perplexity, bleu;        /* of the last validation */
+    double perplexity, bleu; /* of the last validation */
 
-    double seconds;                 /* of training, if minutes are limited */
+    double seconds; /* of training, if minutes are limited */
 
     /* Tallies since the last line of the log. */
     double nll, norm;

@@ -109,10 +109,11 @@ static int begin_new(struct run *r)
 /* Keys that may differ when a run goes on: none of them changes a result
  * that is already there. */
 static const char *const free_keys[] = {
-    "model.path",         "training.threads",      "training.epochs",
-    "training.updates",   "training.minutes",      "validation.save_every",
-    "validation.log_every", "training.early_stopping", "translation",
-    NULL
+    "model.path",           "training.threads",
+    "training.epochs",      "training.updates",
+    "training.minutes",     "validation.save_every",
+    "validation.log_every", "training.early_stopping",
+    "translation",          NULL
 };
 
 static int check_same_run(const struct run *r, const struct model_file *f,
@@ -123,7 +124,8 @@ static int check_same_run(const struct run *r, const struct model_file *f,
         return config_error(r->cfg, key,
                             "is not what '%s' was trained with; set it back, "
                             "name another model.path, or start anew with "
-                            "--restart", path);
+                            "--restart",
+                            path);
     return 0;
 }
 
@@ -186,8 +188,8 @@ static int read_corpus(struct run *r)
     const struct config *cfg = r->cfg;
     int unit = config_name(cfg, "training.batch_unit", units, 2);
     if (unit < 0 ||
-        corpus_read(&r->corpus, cfg->data.source, cfg->data.target,
-                    &r->source, &r->target, cfg->data.max_length) < 0)
+        corpus_read(&r->corpus, cfg->data.source, cfg->data.target, &r->source,
+                    &r->target, cfg->data.max_length) < 0)
         return -1;
     uint64_t corpus = corpus_hash(&r->corpus), vocabulary = vocab_hash(r);
     if (r->position.update > 0 && r->position.corpus != corpus)

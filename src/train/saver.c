@@ -12,7 +12,7 @@
 struct saver {
     const struct params *params;
     struct saver_file file;
-    float *copy[SAVER_BLOCKS];      /* kept from save to save */
+    float *copy[SAVER_BLOCKS]; /* kept from save to save */
     pthread_t thread;
     bool running, failed;
 };

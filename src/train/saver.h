@@ -22,7 +22,7 @@ enum { SAVER_BLOCKS = 4 };
 
 /* A file to be written. The texts are taken over. */
 struct saver_file {
-    char *path;                     /* taken over */
+    char *path; /* taken over */
     struct model_texts texts;
     struct saver_block block[SAVER_BLOCKS];
     int blocks;

@@ -17,7 +17,7 @@ struct position;
 struct schedule {
     const char *name;
     double (*factor)(const struct config *cfg, const struct position *p);
-    bool falls;                     /* on a plateau */
+    bool falls; /* on a plateau */
 };
 
 extern const struct schedule schedules[]; /* name NULL after the last */

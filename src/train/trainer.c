@@ -82,9 +82,8 @@ static bool judge(struct run *r, const struct validation_result *v)
     struct position *p = &r->position;
     const struct validation_metric *metric = r->metric;
     double value = metric->value(v);
-    bool better = !p->has_best || (metric->larger_is_better
-                                       ? value > p->best
-                                       : value < p->best);
+    bool better = !p->has_best || (metric->larger_is_better ? value > p->best
+                                                            : value < p->best);
     p->stalled = better ? 0 : p->stalled + 1;
     p->since_decay = better ? 0 : p->since_decay + 1;
     if (better) {
@@ -159,7 +158,8 @@ static void say_begin(const struct run *r)
     for (int i = 0; i < p->count; i++)
         numbers += (size_t)p->list[i].rows * (size_t)p->list[i].cols;
     note("%zu pairs, vocabularies of %d and %d, %zu parameters, %d threads, "
-         "%s", r->corpus.pairs, r->source.size, r->target.size, numbers,
+         "%s",
+         r->corpus.pairs, r->source.size, r->target.size, numbers,
          workers_count(r->workers), gemm_library());
     if (r->position.update > 0)
         note("goes on from update %" PRIu64 " of '%s'%s", r->position.update,
@@ -174,7 +174,8 @@ static void say_end(const struct run *r, int got, double seconds)
     const struct position *p = &r->position;
     if (got == 1)
         note("stopped after update %" PRIu64 ", saved; the same command goes "
-             "on from here", p->update);
+             "on from here",
+             p->update);
     if (got == 0 && p->has_best)
         note("done: best %s %.4f at update %" PRIu64 " in '%s/best.npz'",
              r->metric->name, p->best, p->best_update, r->cfg->model.path);
@@ -182,8 +183,7 @@ static void say_end(const struct run *r, int got, double seconds)
          (double)learner_bytes(&r->learner) / (1 << 20));
 }
 
-int trainer_run(const struct config *cfg,
-                const struct trainer_options *options)
+int trainer_run(const struct config *cfg, const struct trainer_options *options)
 {
     struct run r;
     double start = clock_seconds();

@@ -17,7 +17,7 @@
 struct config;
 
 struct trainer_options {
-    bool restart;                   /* do not go on from a checkpoint */
+    bool restart; /* do not go on from a checkpoint */
 
     /* Set by signal handlers; the update at hand is finished, all is saved,
      * and training ends. */

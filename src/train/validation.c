@@ -70,20 +70,23 @@ int validation_init(struct validation *v, const struct config *cfg,
                     const struct model *model, const struct vocab *source,
                     const struct vocab *target, struct workers *workers)
 {
-    *v = (struct validation){ .cfg = cfg, .model = model, .source = source,
-                              .target = target, .workers = workers };
+    *v = (struct validation){ .cfg = cfg,
+                              .model = model,
+                              .source = source,
+                              .target = target,
+                              .workers = workers };
     if (!cfg->data.valid_source[0] && !cfg->data.valid_target[0])
         return 0;
     if (!cfg->data.valid_source[0] || !cfg->data.valid_target[0])
-        return config_error(cfg, cfg->data.valid_source[0]
-                                     ? "data.valid_target"
-                                     : "data.valid_source",
+        return config_error(cfg,
+                            cfg->data.valid_source[0] ? "data.valid_target"
+                                                      : "data.valid_source",
                             "a validation text has two sides, but this one "
                             "is not set");
     if (lines_rereadable(cfg->data.valid_source) < 0 ||
         lines_rereadable(cfg->data.valid_target) < 0 ||
-        corpus_read(&v->corpus, cfg->data.valid_source,
-                    cfg->data.valid_target, source, target, 0) < 0 ||
+        corpus_read(&v->corpus, cfg->data.valid_source, cfg->data.valid_target,
+                    source, target, 0) < 0 ||
         read_references(v) < 0)
         return -1;
     v->scorer = scorer_new(model, workers);

@@ -18,14 +18,14 @@ struct validation {
     const struct vocab *source, *target;
     struct workers *workers;
     struct corpus corpus;
-    struct scorer *scorer;          /* NULL: there is no validation text */
-    char **reference;               // [pairs] the words of the target lines
-    double *nll;                    // [pairs]
+    struct scorer *scorer; /* NULL: there is no validation text */
+    char **reference;      // [pairs] the words of the target lines
+    double *nll;           // [pairs]
 };
 
 struct validation_result {
-    double perplexity;              /* exp of the mean -log p of a word */
-    double bleu;                    /* -1: not measured */
+    double perplexity; /* exp of the mean -log p of a word */
+    double bleu;       /* -1: not measured */
 };
 
 /* Metrics that may decide on the best model: a table. */

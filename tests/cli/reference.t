@@ -61,7 +61,7 @@ for cell in gru lstm rnn; do
                 turn=$((turn + step))
                 # shellcheck disable=SC2086 # lists of words
                 compare --encoder.cell $cell --decoder.cell $cell \
-                    --decoder.style $style --attention.kind $kind \
+                    --decoder.style "$style" --attention.kind "$kind" \
                     --model.bridge "$(set_of $turn dense mean copy zero)" \
                     --attention.score "$(set_of $turn $scores)" \
                     --attention.local_mode "$(set_of $turn paper renormalized prior)"
@@ -73,9 +73,9 @@ done
 # Every score with every kind, with heads and with halves.
 for score in $scores; do
     for kind in $kinds; do
-        set -- --attention.score $score --attention.kind $kind
+        set -- --attention.score "$score" --attention.kind "$kind"
         compare "$@"
-        [ $kind = hard ] || compare "$@" --attention.heads 2
+        [ "$kind" = hard ] || compare "$@" --attention.heads 2
         case $score in
         additive | general) compare "$@" --attention.memory key_value ;;
         esac

@@ -180,8 +180,9 @@ static struct plan plan_make(int number, uint64_t turn, int hidden)
                                             "tanh" };
     static const char *const modes[] = { "paper", "renormalized", "prior" };
     uint64_t seed = turn * 1000 + (uint64_t)number;
-    struct plan p = { .hidden = hidden, .smoothing = "0", .dropout = "0",
-                      .window = 2 };
+    struct plan p = {
+        .hidden = hidden, .smoothing = "0", .dropout = "0", .window = 2
+    };
     p.style = styles[digit(&number, TABLE_SIZE(styles))];
     p.kind = aligns[digit(&number, TABLE_SIZE(aligns))];
     p.score = scores[digit(&number, TABLE_SIZE(scores))];
@@ -489,7 +490,8 @@ static double log_probability(const struct node *logits, int row, int gold)
 
 static struct ragged all_of(const struct decoder_memory *memory)
 {
-    return (struct ragged){ memory->start, memory->length, memory->width, NULL };
+    return (struct ragged){ memory->start, memory->length, memory->width,
+                            NULL };
 }
 
 /* -log p of each pair, by model_step() for all sentences until the longest
@@ -747,8 +749,8 @@ static bool sum_is_right(const struct plan *p, double sum)
 }
 
 /* local_m looks at t - D … t + D and nowhere else. */
-static void check_window(const struct plan *p, const struct saying *said,
-                         int t, int S)
+static void check_window(const struct plan *p, const struct saying *said, int t,
+                         int S)
 {
     int centre = t < S - 1 ? t : S - 1;
     for (int j = 0; j < S; j++)

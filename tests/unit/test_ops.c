@@ -322,8 +322,7 @@ static struct node *build_noise(struct graph *g, struct node **leaf)
 static struct node *build_maxout(struct graph *g, struct node **leaf)
 {
     struct node *pairs = join_columns(g, leaf[0], scale(g, leaf[0], 3));
-    return maxout(g, graph_reshape(g, pairs, 2 * pairs->rows,
-                                   pairs->cols / 2));
+    return maxout(g, graph_reshape(g, pairs, 2 * pairs->rows, pairs->cols / 2));
 }
 
 static struct node *build_columns(struct graph *g, struct node **leaf)
