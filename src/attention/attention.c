@@ -284,3 +284,21 @@ int attention_param(struct params *p, const char *name, int rows, int cols,
     free(dotted);
     return id;
 }
+
+int attention_same_width(const struct attention *a, const struct config *cfg)
+{
+    if (a->query == a->memory)
+        return 0;
+    return config_error(cfg, "attention.score",
+                        "'%s' compares a query of %d units with states of %d; "
+                        "make them equal or take 'general'",
+                        a->score->name, a->query, a->memory);
+}
+
+struct node *attention_states(const struct attention *a, struct graph *g,
+                              struct node *values)
+{
+    (void)a;
+    (void)g;
+    return values;
+}

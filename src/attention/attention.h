@@ -171,4 +171,10 @@ struct ragged attention_window(const struct attention *a, struct graph *g,
 int attention_param(struct params *p, const char *name, int rows, int cols,
                     enum init init);
 
+/* For scores that compare the states as they are: 0, or -1 after reporting that
+ * queries and keys are not equally wide; and the keys, which are the states. */
+int attention_same_width(const struct attention *a, const struct config *cfg);
+struct node *attention_states(const struct attention *a, struct graph *g,
+                              struct node *values);
+
 #endif

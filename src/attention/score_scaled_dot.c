@@ -4,26 +4,12 @@
 #include <math.h>
 
 #include "attention/attention.h"
-#include "config/config.h"
 
 static int declare(struct attention *a, struct params *p,
                    const struct config *cfg)
 {
     (void)p;
-    if (a->query != a->memory)
-        return config_error(cfg, "attention.score",
-                            "'scaled_dot' compares a query of %d units with "
-                            "states of %d; make them equal or take 'general'",
-                            a->query, a->memory);
-    return 0;
-}
-
-static struct node *keys(const struct attention *a, struct graph *g,
-                         struct node *values)
-{
-    (void)a;
-    (void)g;
-    return values;
+    return attention_same_width(a, cfg);
 }
 
 static struct node *compare(const struct attention *a, struct graph *g,
@@ -35,5 +21,5 @@ static struct node *compare(const struct attention *a, struct graph *g,
     return scale(g, e, 1.0f / sqrtf((float)a->query));
 }
 
-const struct score score_scaled_dot = { "scaled_dot", NULL, declare, keys,
-                                        compare };
+const struct score score_scaled_dot = { "scaled_dot", NULL, declare,
+                                        attention_states, compare };

@@ -1,7 +1,6 @@
 #include "cli/bench_limit.h"
 
 #include <sched.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -13,7 +12,7 @@
 struct contest {
     const struct limit_question *question;
     int threads;
-    atomic_int ready;
+    int ready;
     double *begin, *finish; // [threads]
     long *products;         // [threads]
 };
@@ -30,8 +29,8 @@ static float *operand(int rows, int cols, float value)
 /* Holds the thread until all are here: so each of them has one task. */
 static void wait_for_all(struct contest *c)
 {
-    atomic_fetch_add(&c->ready, 1);
-    while (atomic_load(&c->ready) < c->threads)
+    __atomic_fetch_add(&c->ready, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&c->ready, __ATOMIC_SEQ_CST) < c->threads)
         sched_yield();
 }
 

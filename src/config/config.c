@@ -250,11 +250,6 @@ int config_set(struct config *cfg, const char *dotted, const char *value)
     return config_assign(cfg, key, &scalar, &place);
 }
 
-int config_option(struct config *cfg, const char *name, const char *value)
-{
-    return config_set(cfg, name, value);
-}
-
 /* --- asking -------------------------------------------------------------- */
 
 bool config_is_key(const char *dotted)

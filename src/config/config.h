@@ -77,9 +77,6 @@ int config_parse(struct config *cfg, const char *name, const char *text,
  * reported as the user's errors. */
 int config_set(struct config *cfg, const char *dotted, const char *value);
 
-/* config_set under the name by which parsers of options call it. */
-int config_option(struct config *cfg, const char *name, const char *value);
-
 /* Whether such a key exists. */
 bool config_is_key(const char *dotted);
 

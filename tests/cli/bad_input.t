@@ -31,7 +31,7 @@ refuses 'no configuration' 'attn-train: no configuration' attn-train
 refuses "'toy.yaml'" 'attn-train: two configurations' attn-train toy.yaml toy.yaml
 refuses 'which metric' 'attn-eval: no metric' attn-eval
 refuses "'blue'.*bleu" 'attn-eval: a metric that there is not' attn-eval blue valid.tgt
-refuses 'reference' 'attn-eval: no reference' attn-eval bleu
+refuses 'REFERENCE' 'attn-eval: no reference' attn-eval bleu
 
 # Each option that wants a value, without one.
 for option in -m -i -b -n --model --input --beam-size --normalize --n-best --mini-batch \

@@ -372,7 +372,7 @@ static void test_later_wins(void **state)
     assert_parses(&cfg, "training: {epochs: 3, seed: 5}");
     assert_parses(&cfg, "training: {epochs: 4}");
     assert_int_equal(config_set(&cfg, "training.seed", "6"), 0);
-    assert_int_equal(config_option(&cfg, "training.seed", "7"), 0);
+    assert_int_equal(config_set(&cfg, "training.seed", "7"), 0);
     assert_int_equal(cfg.training.epochs, 4);
     assert_int_equal(cfg.training.seed, 7);
     config_release(&cfg);
