@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "graph/gradcheck.h"
 #include "numbers.h"
+#include "tensor/gemm.h"
 
 /* --- a table of small graphs --------------------------------------------- */
 
@@ -1258,6 +1259,7 @@ static void test_best_position(void **state)
 
 int main(void)
 {
+    gemm_thread_init();
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gradients),
         cmocka_unit_test(test_draws_estimate_the_gradient),

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "graph/ops.h"
 #include "numbers.h"
+#include "tensor/gemm.h"
 
 static int declare(struct params *p, const char *name, int rows, int cols,
                    enum init init, int blocks)
@@ -325,6 +326,7 @@ static void test_bind_for_inference(void **state)
 
 int main(void)
 {
+    gemm_thread_init();
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layout),
         cmocka_unit_test(test_many),
