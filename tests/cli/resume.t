@@ -27,10 +27,16 @@ sgd='--training.optimizer sgd --training.momentum 0.9 --training.learning_rate 0
      --training.patience 0 --training.shards 3 --validation.every 0
      --encoder.cell lstm --decoder.style luong --attention.score general'
 
-for name in adam sgd; do
+# Nothing is ever learnt: the step size falls after every other validation, and the
+# run ends early, at update 15.
+plateau='--training.learning_rate 0 --validation.every 3 --training.patience 1
+         --training.early_stopping 4'
+
+for name in adam sgd plateau; do
     case $name in
     adam) options=$adam stops='1 3 4 5 10 19' ;;
     sgd) options=$sgd stops='2 7 12' ;;
+    plateau) options=$plateau stops='7 10 14' ;;
     esac
     # shellcheck disable=SC2086 # a list of options
     quietly attn-train toy.yaml --model.path "$name" $options
@@ -50,6 +56,8 @@ for name in adam sgd; do
         rm -rf m
     done
 done
+
+is 15 "$(awk -F '\t' 'END { print $2 }' plateau/log.tsv)" 'a run that ends early'
 
 # One update at a time, with 1, 2, 3, 1, … threads; best.npz, too, is in the end
 # that of the last validation (the model gets better all the time).

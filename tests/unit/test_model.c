@@ -20,6 +20,7 @@
 #include "numbers.h"
 #include "scratch.h"
 #include "tensor/gemm.h"
+#include "tensor/vec.h"
 
 /* --- what is built -------------------------------------------------------- */
 
@@ -410,7 +411,7 @@ static void check_gradients(const struct plan *plan, size_t samples,
                                .count = t.model->params.count,
                                .samples = samples,
                                .seed = seed };
-    if (p->kind->draws) /* an estimate: test_estimate below */
+    if (p->kind->draws) /* test_draws_estimate_the_gradient below */
         trial_loss(&t, true);
     else if (gradcheck(&check) < 0)
         fail_msg("%s", describe(p));
@@ -424,7 +425,7 @@ static void test_gradients(void **state)
     (void)state;
     for (int i = 0; i < plan_count(); i++) {
         struct plan p = plan_make(i, 0, 6);
-        check_gradients(&p, i % 4 == 0 ? 3 : 1, (uint64_t)i);
+        check_gradients(&p, i % 8 == 0 ? 3 : 1, (uint64_t)i);
     }
 }
 
@@ -476,6 +477,136 @@ static void test_gradients_with_dropout(void **state)
         if (gradcheck(&check) < 0)
             fail_msg("%s", describe(&p));
         trial_release(&t);
+    }
+}
+
+/* --- gradients of what is drawn --------------------------------------------- */
+
+struct scores_part {
+    size_t first, size; /* in the block of parameters */
+};
+
+/* The parameters of the score: the loss of given choices does not depend on
+ * them, so that all of their gradient is REINFORCE's. */
+static struct scores_part scores_of(const struct params *p)
+{
+    struct scores_part part = { p->size, 0 };
+    for (int i = 0; i < p->count; i++) {
+        const struct param *one = &p->list[i];
+        size_t end = one->offset + (size_t)one->rows * (size_t)one->cols;
+        if (strncmp(one->name, "attention.", 10) != 0)
+            continue;
+        part.first = part.first < one->offset ? part.first : one->offset;
+        part.size = end - part.first;
+    }
+    return part;
+}
+
+static void move(struct trial *t, const struct scores_part *part,
+                 const float *direction, float by)
+{
+    float *w = t->model->params.values + part->first;
+    for (size_t i = 0; i < part->size; i++)
+        w[i] += by * direction[i];
+}
+
+/* The mean gradient over draws first … first + n - 1, not scaled. */
+static void add_gradients(struct trial *t, const struct scores_part *part,
+                          uint64_t first, int n, float *sum)
+{
+    vec_zero(sum, part->size);
+    for (int i = 0; i < n; i++) {
+        vec_zero(t->grads.values, t->model->params.size);
+        t->g.update = first + (uint64_t)i;
+        trial_loss(t, true);
+        vec_add(sum, t->grads.values + part->first, part->size);
+    }
+    vec_scale(sum, 1.0f / (float)n, part->size);
+}
+
+struct estimate {
+    double sum, squares;
+    int n;
+};
+
+static void estimate_add(struct estimate *e, double x)
+{
+    e->sum += x;
+    e->squares += x * x;
+    e->n++;
+}
+
+static double estimate_mean(const struct estimate *e)
+{
+    return e->sum / e->n;
+}
+
+static double estimate_variance(const struct estimate *e)
+{
+    double mean = estimate_mean(e);
+    return (e->squares / e->n - mean * mean) / e->n;
+}
+
+/* Slopes along the direction: of each draw's gradient, and of each draw's
+ * loss by differences, in which some choices come out differently. */
+static void two_slopes(struct trial *t, const struct scores_part *part,
+                       const float *direction, int n, struct estimate *told,
+                       struct estimate *seen)
+{
+    const float h = 0.1f;
+    *told = *seen = (struct estimate){ 0, 0, 0 };
+    for (int i = 0; i < n; i++) {
+        float *grad = t->grads.values + part->first;
+        vec_zero(t->grads.values, t->model->params.size);
+        t->g.update = 1000000 + (uint64_t)i;
+        trial_loss(t, true);
+        estimate_add(told, (double)vec_dot(grad, direction, (int)part->size));
+        t->g.update += 1000000;
+        move(t, part, direction, h);
+        double up = trial_loss(t, false);
+        move(t, part, direction, -2 * h);
+        double down = trial_loss(t, false);
+        move(t, part, direction, h);
+        estimate_add(seen, (up - down) / (2 * (double)h));
+    }
+}
+
+/* On average the gradient is that of the expected loss. The direction is that
+ * of the gradient of other draws: where there is something to see. */
+static void check_draws(const struct plan *p)
+{
+    struct trial t;
+    struct estimate told, seen;
+    trial_init(&t, make_model(p, 1.0f));
+    t.random = true;
+    t.model->decoder.attention.entropy = 0;
+    struct scores_part part = scores_of(&t.model->params);
+    float *direction = ARRAY_ALLOC(direction, part.size);
+    add_gradients(&t, &part, 0, 800, direction);
+    float norm = sqrtf(vec_dot(direction, direction, (int)part.size));
+    vec_scale(direction, 1 / norm, part.size);
+    two_slopes(&t, &part, direction, 3000, &told, &seen);
+    double error = sqrt(estimate_variance(&told) + estimate_variance(&seen));
+    double difference = estimate_mean(&told) - estimate_mean(&seen);
+    if (estimate_mean(&told) < 8 * error || fabs(difference) > 4 * error)
+        fail_msg("%s: slope %g told, %g seen, error %g", describe(p),
+                 estimate_mean(&told), estimate_mean(&seen), error);
+    free(direction);
+    trial_release(&t);
+}
+
+static void test_draws_estimate_the_gradient(void **state)
+{
+    (void)state;
+    for (int k = 0; aligns[k]; k++) {
+        struct plan p = plan_make(0, 0, 6);
+        p.kind = aligns[k];
+        p.heads = 1;
+        p.memory = "shared";
+        p.layers = 1;
+        p.smoothing = "0";
+        if (p.kind->draws)
+            check_draws(&p);
     }
 }
 
@@ -552,6 +683,7 @@ static void check_steps(const struct plan *p)
                      b, forced[b], stepped[b]);
     }
     assert_true(fabs(loss.nll - sum) < 1e-5 * sum);
+    assert_int_equal(loss.smoothed != loss.nll, strcmp(p->smoothing, "0") != 0);
 
     struct gradients grads;
     gradients_init(&grads, &m->params);
@@ -1003,6 +1135,7 @@ int main(void)
         cmocka_unit_test(test_gradients_of_heads),
         cmocka_unit_test(test_gradients_of_bridges),
         cmocka_unit_test(test_gradients_with_dropout),
+        cmocka_unit_test(test_draws_estimate_the_gradient),
         cmocka_unit_test(test_steps_are_teacher_forcing),
         cmocka_unit_test(test_batch_has_no_influence),
         cmocka_unit_test(test_hypotheses_have_no_influence),

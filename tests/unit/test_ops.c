@@ -1152,6 +1152,30 @@ static void test_cross_entropy_is_not_a_number(void **state)
     output_release(&t);
 }
 
+/* Rows that are the same have the same gradient, whatever chunk they are in. */
+static void test_cross_entropy_in_chunks(void **state)
+{
+    (void)state;
+    enum { PERIOD = 13 };
+    for (int k = 0; k < OUTPUTS; k++) {
+        const struct output *o = &outputs[k];
+        struct output_trial t;
+        output_init(&t, o);
+        for (int i = PERIOD; i < o->rows; i++) {
+            t.gold[i] = t.gold[i - PERIOD];
+            memcpy(t.value[0] + i * o->width,
+                   t.value[0] + (i - PERIOD) * o->width,
+                   (size_t)o->width * sizeof(float));
+        }
+        run_output(&t, true);
+        for (int i = PERIOD * o->width; i < o->rows * o->width; i++) {
+            double was = (double)t.grad[0][i - PERIOD * o->width];
+            assert_true(fabs((double)t.grad[0][i] - was) < 1e-6);
+        }
+        output_release(&t);
+    }
+}
+
 static void test_cross_entropy_of_constants(void **state)
 {
     (void)state;
@@ -1287,6 +1311,7 @@ int main(void)
         cmocka_unit_test(test_cross_entropy_values),
         cmocka_unit_test(test_cross_entropy_of_large_logits),
         cmocka_unit_test(test_cross_entropy_is_not_a_number),
+        cmocka_unit_test(test_cross_entropy_in_chunks),
         cmocka_unit_test(test_cross_entropy_of_constants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
