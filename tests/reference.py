@@ -50,7 +50,7 @@ class Model:
     @staticmethod
     def array(name, a):
         """A matrix of one row is a vector in the file."""
-        vector = name.rsplit(".", 1)[1] in ("b", "c", "v", "r")
+        vector = name.rsplit(".", 1)[1] in ("b", "c", "v", "r", "g", "w")
         a = a.astype(np.float64)
         return a if vector else a.reshape(-1, a.shape[-1])
 
@@ -158,13 +158,17 @@ def first_states(m, memory, ends):
 # docs/attention.md, equation by equation
 
 
-def scores(m, query, keys):
+def scores(m, query, keys, covered):
     p = m.p
     score = m.get("attention", "score")
     if score == "additive":
-        return np.tanh(
-            query @ p["attention.W"] + keys @ p["attention.U"] + p["attention.b"]
-        ) @ p["attention.v"]
+        x = query @ p["attention.W"] + keys @ p["attention.U"] + p["attention.b"]
+        v = p["attention.v"]
+        if m.get("attention", "coverage"):
+            x = x + np.outer(covered, p["attention.w"])
+        if m.get("attention", "normalized"):
+            v = v * p["attention.g"][0] / np.sqrt(v @ v)
+        return np.tanh(x) @ v
     if score == "dot":
         return keys @ query
     if score == "scaled_dot":
@@ -186,6 +190,7 @@ class Head:
         self.m, self.keys, self.values = m, keys, values
         self.S, self.t, self.at = len(keys), 0, 0
         self.log_u = np.zeros(self.S)
+        self.covered = np.zeros(self.S)
         self.fixed = None
 
     def window(self, centre):
@@ -202,13 +207,14 @@ class Head:
         kind = self.m.get("attention", "kind")
         if kind == "static":
             if self.fixed is None:
-                self.fixed = softmax(scores(self.m, query, self.keys))
+                self.fixed = softmax(scores(self.m, query, self.keys, self.covered))
             return self.fixed
-        return getattr(self, kind)(query, scores(self.m, query, self.keys))
+        return getattr(self, kind)(query, scores(self.m, query, self.keys, self.covered))
 
     def step(self, query):
         a = self.weights(query)
         self.t += 1
+        self.covered = self.covered + a
         return a, a @ self.values
 
     def global_(self, query, e):

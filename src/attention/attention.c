@@ -51,10 +51,14 @@ static int choose(struct attention *a, const struct config *cfg)
 static int declare_heads(struct attention *a, struct params *p,
                          const struct config *cfg, int query, int keys)
 {
-    if (a->size % a->heads != 0)
+    int fits = a->heads;
+    while (a->size % fits != 0)
+        fits--;
+    if (fits != a->heads)
         return config_error(cfg, "attention.heads",
-                            "%d heads cannot share attention.size %d evenly",
-                            a->heads, a->size);
+                            "%d heads cannot share attention.size %d evenly; "
+                            "%d can",
+                            a->heads, a->size, fits);
     a->W_q = attention_param(p, "W_q", query, a->size, INIT_GLOROT);
     if (a->score->keys)
         a->W_k = attention_param(p, "W_k", keys, a->size, INIT_GLOROT);
@@ -83,6 +87,25 @@ static int declare_widths(struct attention *a, struct params *p,
     return a->heads > 1 ? declare_heads(a, p, cfg, a->query, a->memory) : 0;
 }
 
+/* What only some scores know. */
+static int check_variants(struct attention *a, const struct config *cfg)
+{
+    bool normalized = cfg->attention.normalized;
+    a->coverage = cfg->attention.coverage;
+    if ((normalized || a->coverage) && !a->score->variants)
+        return config_error(cfg,
+                            normalized ? "attention.normalized"
+                                       : "attention.coverage",
+                            "'%s' has no such form; take the score 'additive'",
+                            a->score->name);
+    if (a->coverage && a->align->query_is_summary)
+        return config_error(cfg, "attention.coverage",
+                            "'%s' compares but once, before anything has been "
+                            "looked at; take another kind",
+                            a->align->name);
+    return 0;
+}
+
 int attention_declare(struct attention *a, struct params *p,
                       const struct config *cfg, int query, int memory)
 {
@@ -96,7 +119,8 @@ int attention_declare(struct attention *a, struct params *p,
     a->context = 0;
     if (!a->align->context)
         return 0;
-    if (declare_widths(a, p, cfg, query, memory) < 0 ||
+    if (check_variants(a, cfg) < 0 ||
+        declare_widths(a, p, cfg, query, memory) < 0 ||
         a->score->declare(a, p, cfg) < 0)
         return -1;
     return a->align->declare ? a->align->declare(a, p, cfg) : 0;
@@ -200,7 +224,7 @@ void attention_begin(const struct attention *a, struct graph *g,
     int n = summary->rows;
     struct ragged rows = *over;
     memset(state, 0, sizeof(*state));
-    if (!a->align->begin)
+    if (!a->align->context)
         return;
     if (a->heads > 1)
         rows = head_rows(a, g, memory, over, n);
@@ -208,8 +232,29 @@ void attention_begin(const struct attention *a, struct graph *g,
         summary = NULL;
     else if (a->heads > 1)
         summary = head_queries(a, g, summary);
-    a->align->begin(a, g, memory, &rows, n * a->heads, summary, state);
+    if (a->align->begin)
+        a->align->begin(a, g, memory, &rows, n * a->heads, summary, state);
+    if (a->coverage)
+        state->part[ATTENTION_COVERAGE] = graph_zeros(g, n * a->heads,
+                                                      over->width);
     join_states(a, g, state);
+}
+
+/* A step of the alignment, whose scores may read the coverage, the sum of the
+ * weights before: C_1j = 0, C_{t+1,j} = C_tj + a_tj.      Tu et al. 2016 */
+static struct node *covered_step(const struct attention *a, struct graph *g,
+                                 const struct attention_memory *memory,
+                                 const struct ragged *over, struct node *query,
+                                 const struct attention_state *before,
+                                 struct attention_step *step)
+{
+    struct attention_memory now = *memory;
+    now.coverage = before->part[ATTENTION_COVERAGE];
+    struct node *c = a->align->step(a, g, &now, over, query, before, step);
+    if (now.coverage)
+        step->after.part[ATTENTION_COVERAGE] = add(g, now.coverage,
+                                                   step->weights);
+    return c;
 }
 
 struct node *attention_step(const struct attention *a, struct graph *g,
@@ -222,15 +267,13 @@ struct node *attention_step(const struct attention *a, struct graph *g,
     if (!a->align->context)
         return NULL;
     if (a->heads == 1)
-        return a->align->step(a, g, memory, over, query, before, step);
+        return covered_step(a, g, memory, over, query, before, step);
     int n = query->rows;
     struct ragged rows = head_rows(a, g, memory, over, n);
     struct attention_state parts = part_states(a, g, before);
-    struct node *c = a->align->step(a, g, memory, &rows,
-                                    a->align->query_is_summary
-                                        ? query
-                                        : head_queries(a, g, query),
-                                    &parts, step);
+    if (!a->align->query_is_summary)
+        query = head_queries(a, g, query);
+    struct node *c = covered_step(a, g, memory, &rows, query, &parts, step);
     join_states(a, g, &step->after);
     step->weights = mean_weights(a, g, step->weights);
     return graph_reshape(g, c, n, a->context);

@@ -24,8 +24,9 @@
 
 struct config;
 
-/* Most nodes an alignment carries from one step to the next. */
-enum { ATTENTION_STATES = 3 };
+/* Most nodes that are carried from one step to the next: those of an alignment,
+ * and the coverage. */
+enum { ATTENTION_STATES = 3, ATTENTION_COVERAGE = ATTENTION_STATES - 1 };
 
 struct attention;
 
@@ -34,6 +35,10 @@ struct attention;
 struct attention_memory {
     struct node *values; // [N,M]
     struct node *keys;   // [N,A], NULL when nothing is compared
+
+    /* For scores that read it: how much each word of the sentences has been
+     * looked at in the steps before. NULL: not wanted. */
+    struct node *coverage; // [n,width]
 
     /* For alignments that draw, while training: what the choices of the step
      * at hand will turn out to cost, and the scale of the loss. */
@@ -54,6 +59,7 @@ struct attention_step {
 struct score {
     const char *name;
     const char *aliases; /* further names, between blanks */
+    bool variants;       /* knows attention.normalized and .coverage */
 
     /* Declares parameters; the widths of query, memory and attention are set.
      * -1 after reporting that they do not fit. */
@@ -118,9 +124,11 @@ struct attention {
     bool halves; /* attention.memory: key_value */
     int W_q, W_k, W_v;
     int window;      /* D: attention.window */
+    bool coverage;   /* attention.coverage */
     float entropy;   /* attention.entropy */
     int local_mode;  /* of local_p: enum local_mode */
     int W, U, b, v;  /* numbers of a score's parameters */
+    int g, w;        /* -1: none */
     int W_p, v_p, r; /* and of an alignment's */
 };
 

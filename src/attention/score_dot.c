@@ -19,5 +19,7 @@ static struct node *compare(const struct attention *a, struct graph *g,
     return dot_scores(g, query, memory->keys, over);
 }
 
-const struct score score_dot = { "dot", NULL, declare, attention_states,
-                                 compare };
+const struct score score_dot = { .name = "dot",
+                                 .declare = declare,
+                                 .keys = attention_states,
+                                 .scores = compare };

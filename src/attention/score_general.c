@@ -27,5 +27,8 @@ static struct node *compare(const struct attention *a, struct graph *g,
     return dot_scores(g, query, memory->keys, over);
 }
 
-const struct score score_general = { "general", "luong bilinear multiplicative",
-                                     declare, keys, compare };
+const struct score score_general = { .name = "general",
+                                     .aliases = "luong bilinear multiplicative",
+                                     .declare = declare,
+                                     .keys = keys,
+                                     .scores = compare };

@@ -21,5 +21,7 @@ static struct node *compare(const struct attention *a, struct graph *g,
     return scale(g, e, 1.0f / sqrtf((float)a->query));
 }
 
-const struct score score_scaled_dot = { "scaled_dot", NULL, declare,
-                                        attention_states, compare };
+const struct score score_scaled_dot = { .name = "scaled_dot",
+                                        .declare = declare,
+                                        .keys = attention_states,
+                                        .scores = compare };

@@ -85,6 +85,15 @@ struct ragged {
 struct node *additive_scores(struct graph *g, struct node *q, struct node *k,
                              struct node *v, const struct ragged *over);
 
+/* The same with coverage c[n,L] of all positions of a sentence, and v, w below
+ * each other in vw[2,A]: e_ij = v . tanh(q_i + k_j + c_i,(f_i + j) w). */
+struct node *covered_scores(struct graph *g, struct node *q, struct node *k,
+                            struct node *vw, struct node *c,
+                            const struct ragged *over);
+
+/* y = g v / |v|, for v[1,A] and a number g[1,1]. */
+struct node *normalised(struct graph *graph, struct node *v, struct node *g);
+
 /* e_ij = q_i . k_j: q[n,A], k[N,A] -> [n,width]. */
 struct node *dot_scores(struct graph *g, struct node *q, struct node *k,
                         const struct ragged *over);

@@ -151,6 +151,34 @@ train() { # PATTERN DESCRIPTION OPTION...
 }
 train 'attention.score: .*16.*general' 'dot of different widths' \
     --attention.score dot --encoder.hidden 8 --decoder.hidden 8
+
+# attends PATTERN DESCRIPTION YAML: keys of attention, with their line and column.
+attends() {
+    { cat toy.yaml && echo "attention: {$3}"; } >attention.yaml
+    fails_with 2 "attention.yaml:11:$1" "attention: $2" \
+        attn-train attention.yaml --model.path new
+}
+attends "20: attention.score: .*'addtive'.*additive" 'a score that there is not' 'score: addtive'
+attends "19: attention.kind: .*'globl'.*global" 'a kind that there is not' 'kind: globl'
+attends '20: attention.score: .*8 units.*16.*general' 'dot of different widths' 'score: dot'
+attends "20: attention.heads: 3 heads.*8.*2 can" 'heads that do not divide' 'heads: 3'
+attends '20: attention.heads: .*1' 'no heads' 'heads: 0'
+attends '32: attention.heads: .*hard.*another kind' 'hard with heads' 'kind: hard, heads: 2'
+attends '21: attention.window: .*1' 'no window' 'window: 0'
+attends '21: attention.window: .*1' 'a window below 0' 'window: -1'
+train 'attention.length_limit \(default\): .*101' 'location without a length' --attention.score location
+attends "55: attention.memory: .*shared" 'location of halves' \
+    'score: location, length_limit: 9, memory: key_value'
+attends "21: attention.memory: .*'halves'.*key_value" 'a memory that there is not' 'memory: halves'
+train 'attention.memory: .*even' 'halves of an odd width' --attention.memory key_value \
+    --encoder.hidden 7 --encoder.bidirectional false
+attends "40: attention.local_mode: .*'soft'.*paper" 'a reading that there is not' \
+    'kind: local_p, local_mode: soft'
+attends "41: attention.normalized: 'general'.*additive" 'normalised dot' 'score: general, normalized: true'
+attends "39: attention.coverage: 'general'.*additive" 'coverage of general' \
+    'score: general, coverage: true'
+attends "37: attention.coverage: 'static'.*another kind" 'coverage of one look' \
+    'kind: static, coverage: true'
 train 'model.bridge: .*copy' 'copy of different widths' --model.bridge copy
 train 'model.bridge: .*copy' 'copy of different depths' --model.bridge copy \
     --decoder.hidden 16 --encoder.layers 2

@@ -70,6 +70,19 @@ for cell in gru lstm rnn; do
     done
 done
 
+# The forms of the additive score, with every kind that compares at each step.
+for kind in $kinds; do
+    case $kind in
+    none) ;;
+    static) compare --attention.kind static --attention.normalized true ;;
+    hard) compare --attention.kind hard --attention.normalized true --attention.coverage true ;;
+    *)
+        compare --attention.kind "$kind" --attention.normalized true
+        compare --attention.kind "$kind" --attention.coverage true --attention.heads 2
+        ;;
+    esac
+done
+
 # Every score with every kind, with heads and with halves.
 for score in $scores; do
     for kind in $kinds; do

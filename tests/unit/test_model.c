@@ -41,6 +41,7 @@ struct plan {
     int hidden; /* even: of the decoder, and of the encoder's output */
     int heads, window;
     const char *memory, *local_mode;
+    bool normalized, coverage;
 };
 
 static const char *describe(const struct plan *p)
@@ -48,12 +49,14 @@ static const char *describe(const struct plan *p)
     static char text[256];
     snprintf(text, sizeof(text),
              "%s %s %s %s %s tied:%s readout:%s layers:%d%s%s%s "
-             "heads:%d memory:%s mode:%s smoothing:%s dropout:%s",
+             "heads:%d memory:%s mode:%s%s%s smoothing:%s dropout:%s",
              p->cell->name, p->score->name, p->kind->name, p->style->name,
              p->bridge->name, p->tied, p->readout, p->layers,
              p->bidirectional ? " bidirectional" : "",
              p->feeding ? " feeding" : "", p->residual ? " residual" : "",
-             p->heads, p->memory, p->local_mode, p->smoothing, p->dropout);
+             p->heads, p->memory, p->local_mode,
+             p->normalized ? " normalized" : "",
+             p->coverage ? " coverage" : "", p->smoothing, p->dropout);
     return text;
 }
 
@@ -106,6 +109,8 @@ static void make_config(struct config *cfg, const struct plan *p)
     set_number(cfg, "attention.heads", p->heads);
     set(cfg, "attention.memory", p->memory);
     set(cfg, "attention.local_mode", p->local_mode);
+    set(cfg, "attention.normalized", p->normalized ? "true" : "false");
+    set(cfg, "attention.coverage", p->coverage ? "true" : "false");
     set_number(cfg, "attention.window", p->window);
     set_number(cfg, "attention.length_limit", LONGEST);
     set(cfg, "training.label_smoothing", p->smoothing);
@@ -198,6 +203,9 @@ static struct plan plan_make(int number, uint64_t turn, int hidden)
     p.readout = readouts[numbers_pick(4, seed, 5)];
     p.local_mode = modes[numbers_pick(3, seed, 7)];
     set_memory(&p, seed);
+    p.normalized = p.score->variants && numbers_pick(2, seed, 11);
+    p.coverage = p.score->variants && !p.kind->query_is_summary &&
+                 numbers_pick(2, seed, 12);
     p.smoothing = numbers_pick(2, seed, 6) ? "0.15" : "0";
     return p;
 }
@@ -605,6 +613,7 @@ static void test_draws_estimate_the_gradient(void **state)
         p.memory = "shared";
         p.layers = 1;
         p.smoothing = "0";
+        p.normalized = p.coverage = false;
         if (p.kind->draws)
             check_draws(&p);
     }
@@ -1070,6 +1079,21 @@ static const struct {
     const char *key[3], *value[3], *word;
     int source, target;
 } refused[] = {
+    { { "attention.normalized", "attention.score" },
+      { "true", "general" },
+      "additive",
+      WORDS,
+      WORDS },
+    { { "attention.coverage", "attention.score" },
+      { "true", "location" },
+      "additive",
+      WORDS,
+      WORDS },
+    { { "attention.coverage", "attention.kind" },
+      { "true", "static" },
+      "another kind",
+      WORDS,
+      WORDS },
     { { "attention.score", "decoder.hidden" },
       { "dot", "12" },
       "general",
@@ -1113,6 +1137,7 @@ static void test_refused(void **state)
         p.tied = "none";
         p.layers = 1;
         p.bridge = &bridge_kinds[0];
+        p.normalized = p.coverage = false;
         make_config(&cfg, &p);
         for (int k = 0; k < 3 && refused[i].key[k]; k++)
             set(&cfg, refused[i].key[k], refused[i].value[k]);

@@ -267,6 +267,21 @@ static const int window_first[] = { 0, 1, 2, 0, 3 };
 static const struct ragged window = { window_start, window_length, 3,
                                       window_first };
 
+static struct node *build_covered(struct graph *g, struct node **leaf)
+{
+    return covered_scores(g, leaf[0], leaf[1], leaf[2], leaf[3], &over);
+}
+
+static struct node *build_covered_window(struct graph *g, struct node **leaf)
+{
+    return covered_scores(g, leaf[0], leaf[1], leaf[2], leaf[3], &window);
+}
+
+static struct node *build_normalised(struct graph *g, struct node **leaf)
+{
+    return normalised(g, leaf[0], leaf[1]);
+}
+
 static struct node *build_place(struct graph *g, struct node **leaf)
 {
     return place_window(g, leaf[0], &window, WIDTH);
@@ -419,6 +434,17 @@ static const struct small_graph graphs[] = {
     { "additive_scores of 300", build_additive,
       .leaf = { { "q", QUERIES, 300 }, { "k", MEMORY, 300 }, { "v", 1, 300 } },
       .samples = 8 },
+    { "covered_scores", build_covered,
+      .leaf = { { "q", QUERIES, 5 },
+                { "k", MEMORY, 5 },
+                { "vw", 2, 5 },
+                { "c", QUERIES, WIDTH } } },
+    { "covered_scores of a window", build_covered_window,
+      .leaf = { { "q", QUERIES, 19 },
+                { "k", MEMORY, 19 },
+                { "vw", 2, 19 },
+                { "c", QUERIES, WIDTH } } },
+    { "normalised", build_normalised, .leaf = { { "v", 1, 19 }, { "g", 1, 1 } } },
     { "dot_scores", build_dot,
       .leaf = { { "q", QUERIES, 19 }, { "k", MEMORY, 19 } } },
     { "ragged_softmax", build_softmax, .leaf = { { "e", QUERIES, WIDTH } },
