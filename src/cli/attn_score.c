@@ -37,7 +37,8 @@ static const char help[] =
     "      --alignment FILE     write what the model looks at as it goes through\n"
     "                           each pair: the weights of its attention ('-':\n"
     "                           to stdout, instead of the numbers)\n"
-    "      --alignment-format F csv, matrix, pharaoh or terminal (csv)\n"
+    "      --alignment-format F csv, matrix, pharaoh, terminal, svg or\n"
+    "                           html (csv)\n"
     "      --alignment-eos yes|no  keep </s> in them (yes)\n"
     "      --mini-batch N       pairs scored together\n"
     "      --max-length N       cut longer lines at N words\n"
@@ -281,14 +282,15 @@ static int align(const struct options *o, struct scorer *scorer,
     struct alignment_output output;
     int got = alignment_output_open(&output, o->alignment, o->format);
     if (got == 0) {
+        struct alignment_writer writer = { .format = output.format,
+                                           .out = output.out };
         struct aligner aligner = { .scorer = scorer,
                                    .source = o->source,
                                    .target = o->target,
                                    .mini_batch = mini_batch,
                                    .window = mini_batch * WINDOW_BATCHES *
                                              threads,
-                                   .out = output.out,
-                                   .format = output.format,
+                                   .writer = &writer,
                                    .eos = o->eos,
                                    .colour = output.colour };
         got = align_corpus(&aligner, c, nll);

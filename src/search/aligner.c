@@ -73,7 +73,7 @@ static void print_pair(const struct aligner *a, size_t pair,
         one = (struct alignment){ .sentence = (long)pair, .hypothesis = -1 };
     else if (!a->eos)
         drop_eos(weights, length[1], length[0]);
-    a->format->print(a->out, &one);
+    alignment_writer_print(a->writer, &one);
 }
 
 static int print_window(const struct aligner *a, const struct corpus *corpus,
@@ -118,12 +118,12 @@ int align_corpus(const struct aligner *a, const struct corpus *corpus,
     if (lines_open(&side[0].in, a->source) < 0 ||
         lines_open(&side[1].in, a->target) < 0)
         got = -1;
-    if (got == 0 && a->format->header)
-        a->format->header(a->out, false);
+    alignment_writer_begin(a->writer);
     for (size_t from = 0; got == 0 && from < corpus->pairs; from += n) {
         n = corpus->pairs - from < window ? corpus->pairs - from : window;
         got = align_window(a, corpus, from, n, side, nll);
     }
+    alignment_writer_end(a->writer);
     words_release(&side[0]);
     words_release(&side[1]);
     return got;

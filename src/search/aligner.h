@@ -7,9 +7,8 @@
 #define ATTN_SEARCH_ALIGNER_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
-struct alignment_format;
+struct alignment_writer;
 struct corpus;
 struct scorer;
 
@@ -19,8 +18,7 @@ struct aligner {
     const char *source, *target; /* files of the corpus, read for the words */
     int mini_batch;              /* pairs scored together */
     int window;                  /* pairs aligned before any is printed */
-    FILE *out;
-    const struct alignment_format *format;
+    struct alignment_writer *writer;
     bool eos; /* keep </s>, on both sides */
     bool colour;
 };

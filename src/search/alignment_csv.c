@@ -17,26 +17,18 @@ void csv_text(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* What stands in a number but digits, letters and signs is the locale's
- * decimal point, which may have several bytes. */
 void csv_weight(FILE *out, float weight)
 {
-    static const char plain[] = "0123456789+-abcdefghijklmnopqrstuvwxyz";
-    char number[64];
+    char number[WEIGHT_SIZE];
 
-    snprintf(number, sizeof number, "%.9g", (double)weight);
-    size_t whole = strspn(number, plain);
-    size_t point = strcspn(number + whole, plain);
-    fwrite(number, 1, whole, out);
-    if (point > 0)
-        fputc('.', out);
-    fputs(number + whole + point, out);
+    weight_print(number, weight);
+    fputs(number, out);
 }
 
-static void header(FILE *out, bool numbered)
+static void begin(struct alignment_writer *w)
 {
-    fprintf(out, "sentence%s,target_pos,target,source_pos,source,weight\n",
-            numbered ? ",hypothesis" : "");
+    fprintf(w->out, "sentence%s,target_pos,target,source_pos,source,weight\n",
+            w->numbered ? ",hypothesis" : "");
 }
 
 static void print_row(FILE *out, const struct alignment *a, int t, int s)
@@ -53,16 +45,16 @@ static void print_row(FILE *out, const struct alignment *a, int t, int s)
     fputc('\n', out);
 }
 
-static void print(FILE *out, const struct alignment *a)
+static void print(struct alignment_writer *w, const struct alignment *a)
 {
     for (int t = 0; t < a->targets; t++)
         for (int s = 0; s < a->sources; s++)
-            print_row(out, a, t, s);
+            print_row(w->out, a, t, s);
 }
 
 const struct alignment_format alignment_csv = {
     .name = "csv",
     .help = "a row for each pair of tokens",
-    .header = header,
+    .begin = begin,
     .print = print,
 };

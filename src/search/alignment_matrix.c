@@ -21,8 +21,9 @@ static void print_target(FILE *out, const struct alignment *a, int t)
     fputc('\n', out);
 }
 
-static void print(FILE *out, const struct alignment *a)
+static void print(struct alignment_writer *w, const struct alignment *a)
 {
+    FILE *out = w->out;
     bool first = a->sentence == 0 && a->hypothesis <= 0;
 
     if (!first)

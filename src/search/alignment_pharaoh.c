@@ -15,7 +15,7 @@ static int most_attended(const struct alignment *a, int target)
     return best;
 }
 
-static void print(FILE *out, const struct alignment *a)
+static void print(struct alignment_writer *w, const struct alignment *a)
 {
     int sources = a->sources - a->source_eos;
     int targets = a->targets - a->target_eos;
@@ -25,10 +25,10 @@ static void print(FILE *out, const struct alignment *a)
         int s = most_attended(a, t);
         if (s < 0 || s >= sources)
             continue;
-        fprintf(out, "%s%d-%d", blank, s, t);
+        fprintf(w->out, "%s%d-%d", blank, s, t);
         blank = " ";
     }
-    fputc('\n', out);
+    fputc('\n', w->out);
 }
 
 const struct alignment_format alignment_pharaoh = {

@@ -145,11 +145,9 @@ static void add_scale(struct text *t, bool colour)
 static void add_title(struct text *t, const struct alignment *a)
 {
     add_style(t, "1", a->colour);
-    text_addf(t, "sentence %ld", a->sentence);
-    if (a->hypothesis >= 0)
-        text_addf(t, ", hypothesis %d", a->hypothesis);
+    alignment_heading(t, a);
     add_style(t, "0", a->colour);
-    if (a->sources == 0 || a->targets == 0)
+    if (is_empty(a))
         text_adds(t, "   (empty)");
     else
         add_scale(t, a->colour);
@@ -215,7 +213,7 @@ static void add_maps(struct text *t, const struct alignment *a)
 
 /* The width of characters is asked of a UTF-8 locale of our own; where there
  * is none, each byte that is not ASCII becomes one U+FFFD. */
-static void print(FILE *out, const struct alignment *a)
+static void print(struct alignment_writer *w, const struct alignment *a)
 {
     locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
     locale_t old = utf8 != (locale_t)0 ? uselocale(utf8) : (locale_t)0;
@@ -224,7 +222,7 @@ static void print(FILE *out, const struct alignment *a)
     add_title(&t, a);
     add_maps(&t, a);
     text_adds(&t, "\n");
-    fwrite(t.s, 1, t.len, out);
+    fwrite(t.s, 1, t.len, w->out);
     text_release(&t);
     if (utf8 != (locale_t)0) {
         uselocale(old);

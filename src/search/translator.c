@@ -36,6 +36,7 @@ struct translator {
     struct window_result *result;
     int size, filled;
     struct translator_counts counts;
+    struct alignment_writer alignments;
 };
 
 struct translator *translator_new(const struct model *model,
@@ -172,8 +173,7 @@ static const char **target_words(const struct translator *t,
     return words;
 }
 
-static void print_one_alignment(const struct translator *t,
-                                const struct input *in,
+static void print_one_alignment(struct translator *t, const struct input *in,
                                 const char *const *source,
                                 const struct hypothesis *h, int number)
 {
@@ -194,12 +194,12 @@ static void print_one_alignment(const struct translator *t,
                            .target = target,
                            .weights = weights,
                            .colour = t->config.colour };
-    t->config.format->print(t->config.alignment, &a);
+    alignment_writer_print(&t->alignments, &a);
     free(weights);
     free(target);
 }
 
-static void print_alignments(const struct translator *t, struct input *in,
+static void print_alignments(struct translator *t, struct input *in,
                              const struct window_result *r)
 {
     static const struct alignment nothing = { .sources = 0 };
@@ -209,7 +209,7 @@ static void print_alignments(const struct translator *t, struct input *in,
         struct alignment a = nothing;
         a.sentence = in->number - 1;
         a.hypothesis = numbered ? 0 : -1;
-        t->config.format->print(t->config.alignment, &a);
+        alignment_writer_print(&t->alignments, &a);
         return;
     }
     const char **source = source_words(in, t->config.alignment_eos);
@@ -272,8 +272,13 @@ int translator_run(struct translator *t, struct lines *in, FILE *out)
     struct progress progress;
     int got;
     progress_init(&progress, PROGRESS_NOTHING);
-    if (t->config.alignment && t->config.format->header)
-        t->config.format->header(t->config.alignment, t->config.n_best > 0);
+    t->alignments = (struct alignment_writer){
+        .format = t->config.format,
+        .out = t->config.alignment,
+        .numbered = t->config.n_best > 0,
+    };
+    if (t->config.alignment)
+        alignment_writer_begin(&t->alignments);
     do {
         got = fill(t, in);
         search(t, t->filled);
@@ -281,6 +286,8 @@ int translator_run(struct translator *t, struct lines *in, FILE *out)
         progress_show(&progress, "%ld lines translated", t->counts.lines);
     } while (got > 0 && !ferror(out));
     progress_end(&progress);
+    if (t->config.alignment)
+        alignment_writer_end(&t->alignments);
     warn_all_unended(t);
     return got < 0 ? -1 : 0;
 }
