@@ -17,6 +17,7 @@ import zipfile
 import numpy as np
 
 UNK, BOS, EOS = 0, 1, 2
+VECTORS = "b c v r g w W_gain U_gain cell_gain cell_bias".split()
 
 
 # --- the model file ---------------------------------------------------------
@@ -44,13 +45,15 @@ class Model:
         with np.load(path) as z:
             self.p = {n: self.array(n, z[n]) for n in z.files if n not in text}
         self.config = parse_config(text["config.yaml"])
+        for part in ["encoder", "decoder"]:
+            self.p[part + ".layer_norm"] = self.config[part]["layer_norm"]
         self.source = self.vocabulary(text["source.vocab"])
         self.target = self.vocabulary(text["target.vocab"])
 
     @staticmethod
     def array(name, a):
         """A matrix of one row is a vector in the file."""
-        vector = name.rsplit(".", 1)[1] in ("b", "c", "v", "r", "g", "w")
+        vector = name.rsplit(".", 1)[1] in VECTORS
         a = a.astype(np.float64)
         return a if vector else a.reshape(-1, a.shape[-1])
 
@@ -78,14 +81,23 @@ def softmax(x):
     return e / e.sum()
 
 
+def layer_norm(x):
+    return (x - x.mean()) / np.sqrt(x.var() + 1e-5)
+
+
 def cell(kind, p, prefix, x, state, context=None):
     """state is (h,), or (h, c) of an LSTM; the same is returned."""
     h = state[0]
     H = h.size
-    a = x @ p[prefix + ".W"] + p[prefix + ".b"]
+    a = x @ p[prefix + ".W"]
     if context is not None:
         a = a + context @ p[prefix + ".C"]
     u = h @ p[prefix + ".U"]
+    normed = p[prefix.split(".")[0] + ".layer_norm"]
+    if normed:
+        a = layer_norm(a) * p[prefix + ".W_gain"]
+        u = layer_norm(u) * p[prefix + ".U_gain"]
+    a = a + p[prefix + ".b"]
     if kind == "rnn":
         return (np.tanh(a + u),)
     if kind == "gru":
@@ -96,7 +108,10 @@ def cell(kind, p, prefix, x, state, context=None):
         return ((1 - z) * n + z * h,)
     i, f, g, o = np.split(a + u, 4)
     c = sigmoid(f) * state[1] + sigmoid(i) * np.tanh(g)
-    return (sigmoid(o) * np.tanh(c), c)
+    shown = c
+    if normed:
+        shown = layer_norm(c) * p[prefix + ".cell_gain"] + p[prefix + ".cell_bias"]
+    return (sigmoid(o) * np.tanh(shown), c)
 
 
 def zero_state(kind, H):

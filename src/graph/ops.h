@@ -19,6 +19,15 @@ struct node *linear(struct graph *g, struct node *x, struct node *w,
 struct node *linear_into(struct graph *g, struct node *y, struct node *x,
                          struct node *w);
 
+/* Rows made alike: g_j (x_ij - mu_i) / sqrt(v_i + 1e-5) + b_j, mu_i and v_i
+ * mean and variance of row i: x[n,k], gain[1,k], bias[1,k] or NULL. */
+struct node *layer_norm(struct graph *g, struct node *x, struct node *gain,
+                        struct node *bias);
+
+/* y[n,k] + the same without bias, in the place of y: nothing else may use y. */
+struct node *layer_norm_into(struct graph *g, struct node *y, struct node *x,
+                             struct node *gain);
+
 /* a + b, same shape. */
 struct node *add(struct graph *g, struct node *a, struct node *b);
 

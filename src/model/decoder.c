@@ -85,13 +85,16 @@ static int declare_embedding(struct decoder *d, struct params *p,
 }
 
 static void declare_cells(struct decoder *d, struct params *p,
-                          const struct cell *cell, int second)
+                          const struct cell *cell, int second, bool norm)
 {
     for (int l = 0; l < d->layers; l++) {
         char *prefix = xasprintf("decoder.%d", l);
         cell_declare(&d->cell[l], cell, p, prefix,
-                     l == 0 ? d->embedding_width : d->hidden,
-                     l == 0 ? second : 0, d->hidden);
+                     &(struct cell_shape){ .input = l == 0 ? d->embedding_width
+                                                           : d->hidden,
+                                           .context = l == 0 ? second : 0,
+                                           .hidden = d->hidden,
+                                           .layer_norm = norm });
         free(prefix);
     }
 }
@@ -113,6 +116,8 @@ int decoder_declare(struct decoder *d, struct params *p,
         .word_dropout = (float)cfg->training.word_dropout,
     };
     if (!cell || !d->style || !d->readout ||
+        (cfg->decoder.layer_norm &&
+         cell_check_norm(cell, d->hidden, cfg, "decoder.layer_norm") < 0) ||
         declare_embedding(d, p, cfg, e, vocabulary) < 0 ||
         attention_declare(&d->attention, p, cfg, d->hidden, e->width) < 0 ||
         bridge_declare(&d->bridge, p, cfg, e, cell) < 0)
@@ -120,7 +125,7 @@ int decoder_declare(struct decoder *d, struct params *p,
     int second = d->style->declare(d, p, cfg);
     if (second < 0)
         return -1;
-    declare_cells(d, p, cell, second);
+    declare_cells(d, p, cell, second, cfg->decoder.layer_norm);
     return declare_output(d, p, cfg, vocabulary);
 }
 

@@ -11,10 +11,10 @@
 
 static void declare_cell(struct cell_weights *w, const struct cell *cell,
                          struct params *p, int layer, const char *direction,
-                         int input, int hidden)
+                         struct cell_shape shape)
 {
     char *prefix = xasprintf("encoder.%d.%s", layer, direction);
-    cell_declare(w, cell, p, prefix, input, 0, hidden);
+    cell_declare(w, cell, p, prefix, &shape);
     free(prefix);
 }
 
@@ -23,7 +23,9 @@ int encoder_declare(struct encoder *e, struct params *p,
 {
     static const char *const direction[] = { "forward", "backward" };
     const struct cell *cell = cell_named(cfg, "encoder.cell");
-    if (!cell)
+    if (!cell || (cfg->encoder.layer_norm &&
+                  cell_check_norm(cell, cfg->encoder.hidden, cfg,
+                                  "encoder.layer_norm") < 0))
         return -1;
     *e = (struct encoder){
         .layers = cfg->encoder.layers,
@@ -42,8 +44,10 @@ int encoder_declare(struct encoder *e, struct params *p,
     for (int l = 0; l < e->layers; l++)
         for (int d = 0; d < e->directions; d++)
             declare_cell(&e->cell[l][d], cell, p, l, direction[d],
-                         l == 0 ? cfg->model.embedding : e->width,
-                         cfg->encoder.hidden);
+                         (struct cell_shape){
+                             .input = l == 0 ? cfg->model.embedding : e->width,
+                             .hidden = cfg->encoder.hidden,
+                             .layer_norm = cfg->encoder.layer_norm });
     return 0;
 }
 

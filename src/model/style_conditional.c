@@ -16,7 +16,11 @@ static int declare(struct decoder *d, struct params *p,
     readout_deep_declare(d, p, cfg);
     if (M > 0)
         cell_declare(&d->second, cell_named(cfg, "decoder.cell"), p,
-                     "decoder.0.second", M, 0, d->hidden);
+                     "decoder.0.second",
+                     &(struct cell_shape){
+                         .input = M,
+                         .hidden = d->hidden,
+                         .layer_norm = cfg->decoder.layer_norm });
     return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "config/config.h"
 #include "graph/ops.h"
 
 #define X(name) extern const struct cell cell_##name;
@@ -27,24 +28,57 @@ static int declare(struct params *p, const char *prefix, const char *name,
     return id;
 }
 
-void cell_declare(struct cell_weights *w, const struct cell *cell,
-                  struct params *p, const char *prefix, int input, int context,
-                  int hidden)
+/* A vector of one unit is always 0 when it is normalised. */
+int cell_check_norm(const struct cell *cell, int hidden,
+                    const struct config *cfg, const char *key)
 {
-    int g = cell->gates;
+    int shortest = cell->states > 1 ? hidden : cell->gates * hidden;
+    if (shortest > 1)
+        return 0;
+    return config_error(cfg, key,
+                        "leaves nothing of one unit of a cell '%s'; set "
+                        "'hidden' to 2 or more",
+                        cell->name);
+}
+
+static void declare_norm(struct cell_weights *w, struct params *p,
+                         const char *prefix)
+{
+    int H = w->hidden, gH = w->cell->gates * H;
+    struct param gain = { .rows = 1, .cols = gH, .init = INIT_ONE };
+    w->W_gain = declare(p, prefix, "W_gain", gain);
+    w->U_gain = declare(p, prefix, "U_gain", gain);
+    if (w->cell->states == 1)
+        return;
+    gain.cols = H;
+    w->cell_gain = declare(p, prefix, "cell_gain", gain);
+    gain.init = INIT_ZERO;
+    w->cell_bias = declare(p, prefix, "cell_bias", gain);
+}
+
+void cell_declare(struct cell_weights *w, const struct cell *cell,
+                  struct params *p, const char *prefix,
+                  const struct cell_shape *shape)
+{
+    int g = cell->gates, hidden = shape->hidden;
     struct param matrix = { .cols = g * hidden,
                             .blocks = g,
                             .init = INIT_GLOROT };
     struct param bias = {
         .rows = 1, .cols = g * hidden, .blocks = g, .init = cell->bias
     };
-    *w = (struct cell_weights){
-        .cell = cell, .hidden = hidden, .C = -1, .c = -1
-    };
-    matrix.rows = input;
+    *w = (struct cell_weights){ .cell = cell,
+                                .hidden = hidden,
+                                .C = -1,
+                                .c = -1,
+                                .W_gain = -1,
+                                .U_gain = -1,
+                                .cell_gain = -1,
+                                .cell_bias = -1 };
+    matrix.rows = shape->input;
     w->W = declare(p, prefix, "W", matrix);
-    if (context > 0) {
-        matrix.rows = context;
+    if (shape->context > 0) {
+        matrix.rows = shape->context;
         w->C = declare(p, prefix, "C", matrix);
     }
     matrix.rows = hidden;
@@ -53,12 +87,49 @@ void cell_declare(struct cell_weights *w, const struct cell *cell,
     w->b = declare(p, prefix, "b", bias);
     if (cell->state_bias)
         w->c = declare(p, prefix, "c", bias);
+    if (shape->layer_norm)
+        declare_norm(w, p, prefix);
+}
+
+static struct node *param_or_null(const struct graph *g, int id)
+{
+    return id < 0 ? NULL : param(g, id);
+}
+
+/* LN(a; W_gain) + b */
+static struct node *normalise_inputs(struct graph *g,
+                                     const struct cell_weights *w,
+                                     struct node *a)
+{
+    return layer_norm(g, a, param(g, w->W_gain), param(g, w->b));
 }
 
 struct node *cell_inputs(struct graph *g, const struct cell_weights *w,
                          struct node *x)
 {
-    return linear(g, x, param(g, w->W), param(g, w->b));
+    if (w->W_gain < 0)
+        return linear(g, x, param(g, w->W), param(g, w->b));
+    struct node *a = linear(g, x, param(g, w->W), NULL);
+    return w->C < 0 ? normalise_inputs(g, w, a) : a;
+}
+
+struct node *cell_state_part(struct graph *g, const struct cell_weights *w,
+                             struct node *h)
+{
+    struct node *U = param(g, w->U), *c = param_or_null(g, w->c);
+    if (w->U_gain < 0)
+        return linear(g, h, U, c);
+    return layer_norm(g, linear(g, h, U, NULL), param(g, w->U_gain), c);
+}
+
+struct node *cell_add_state_part(struct graph *g, const struct cell_weights *w,
+                                 struct node *a, struct node *h)
+{
+    assert(w->c < 0);
+    if (w->U_gain < 0)
+        return linear_into(g, a, h, param(g, w->U));
+    return layer_norm_into(g, a, linear(g, h, param(g, w->U), NULL),
+                           param(g, w->U_gain));
 }
 
 void cell_step(struct graph *g, const struct cell_weights *w, struct node *a,
@@ -68,5 +139,7 @@ void cell_step(struct graph *g, const struct cell_weights *w, struct node *a,
     assert((context != NULL) == (w->C >= 0));
     if (context)
         a = linear_into(g, a, context, param(g, w->C));
+    if (context && w->W_gain >= 0)
+        a = normalise_inputs(g, w, a);
     w->cell->step(g, w, a, before, after);
 }

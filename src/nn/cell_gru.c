@@ -6,7 +6,7 @@ static void step(struct graph *g, const struct cell_weights *w, struct node *a,
                  struct node *const *before, struct node **after)
 {
     struct node *h = before[0];
-    struct node *gh = linear(g, h, param(g, w->U), param(g, w->c));
+    struct node *gh = cell_state_part(g, w, h);
     after[0] = gru_gates(g, a, gh, h);
 }
 

@@ -5,7 +5,7 @@
 static void step(struct graph *g, const struct cell_weights *w, struct node *a,
                  struct node *const *before, struct node **after)
 {
-    a = linear_into(g, a, before[0], param(g, w->U));
+    a = cell_add_state_part(g, w, a, before[0]);
     after[0] = node_tanh(g, a);
 }
 

@@ -88,6 +88,9 @@ refuses '--training.epochs: ' 'an empty number' attn-train toy.yaml --training.e
 refuses 'unknown' 'a section that there is not' attn-train toy.yaml --trainings.epochs 1
 refuses "--encoder.cell: 'gur' .*did you mean 'gru'" 'a cell with a typo' \
     attn-train toy.yaml --model.path new --encoder.cell gur
+refuses "--encoder.layer_norm: .*one unit.*'rnn'.*'hidden' to 2" 'nothing to normalise' \
+    attn-train toy.yaml --model.path new --encoder.layer_norm true --encoder.cell rnn \
+    --encoder.hidden 1
 for key in model.type model.bridge model.tied_embeddings encoder.cell decoder.cell \
     decoder.style decoder.readout attention.score attention.kind training.batch_unit \
     training.optimizer training.schedule training.normalization validation.metric; do

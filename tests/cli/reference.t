@@ -99,6 +99,16 @@ for score in $scores; do
     done
 done
 
+# Layer normalisation: every cell with every style.
+norm='--encoder.layer_norm true --decoder.layer_norm true'
+for cell in gru lstm rnn; do
+    for style in bahdanau luong conditional; do
+        # shellcheck disable=SC2086 # lists of options
+        compare --encoder.cell $cell --decoder.cell $cell --decoder.style "$style" \
+            $norm --encoder.hidden 8 --decoder.hidden 16
+    done
+done
+
 # Widths, layers, directions, and all that goes with them.
 stacked='--encoder.layers 2 --decoder.layers 2'
 residual="$stacked --encoder.residual true --decoder.residual true"
@@ -119,6 +129,13 @@ $residual
 $residual --model.embedding 6 --decoder.style luong
 $residual --model.embedding 6 --encoder.cell lstm --decoder.cell lstm --encoder.layers 3
 $residual --encoder.bidirectional false --encoder.hidden 5 --attention.kind none
+$norm $stacked --decoder.style conditional --encoder.cell lstm --attention.heads 2
+$norm $residual --model.embedding 6 --decoder.style luong --decoder.cell lstm --model.bridge mean
+$norm --attention.kind none --decoder.style conditional --model.bridge zero
+$norm --encoder.bidirectional false --encoder.hidden 1 --decoder.hidden 2
+$norm --decoder.style luong --decoder.input_feeding false --decoder.cell rnn --training.dropout 0.5
+--encoder.layer_norm true --encoder.cell rnn --model.tied_embeddings target
+--decoder.layer_norm true --encoder.cell lstm --decoder.cell lstm --training.average 0.9
 --decoder.style luong --decoder.input_feeding false
 --decoder.style luong --decoder.input_feeding false --attention.kind none --decoder.cell lstm
 --decoder.style luong --decoder.readout_size 4

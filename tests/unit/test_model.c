@@ -42,6 +42,7 @@ struct plan {
     int heads, window;
     const char *memory, *local_mode;
     bool normalized, coverage;
+    const char *encoder_norm, *decoder_norm;
 };
 
 static const char *describe(const struct plan *p)
@@ -49,14 +50,15 @@ static const char *describe(const struct plan *p)
     static char text[256];
     snprintf(text, sizeof(text),
              "%s %s %s %s %s tied:%s readout:%s layers:%d%s%s%s "
-             "heads:%d memory:%s mode:%s%s%s smoothing:%s dropout:%s",
+             "heads:%d memory:%s mode:%s%s%s norm:%s,%s smoothing:%s "
+             "dropout:%s",
              p->cell->name, p->score->name, p->kind->name, p->style->name,
              p->bridge->name, p->tied, p->readout, p->layers,
              p->bidirectional ? " bidirectional" : "",
              p->feeding ? " feeding" : "", p->residual ? " residual" : "",
              p->heads, p->memory, p->local_mode,
-             p->normalized ? " normalized" : "",
-             p->coverage ? " coverage" : "", p->smoothing, p->dropout);
+             p->normalized ? " normalized" : "", p->coverage ? " coverage" : "",
+             p->encoder_norm, p->decoder_norm, p->smoothing, p->dropout);
     return text;
 }
 
@@ -111,6 +113,8 @@ static void make_config(struct config *cfg, const struct plan *p)
     set(cfg, "attention.local_mode", p->local_mode);
     set(cfg, "attention.normalized", p->normalized ? "true" : "false");
     set(cfg, "attention.coverage", p->coverage ? "true" : "false");
+    set(cfg, "encoder.layer_norm", p->encoder_norm);
+    set(cfg, "decoder.layer_norm", p->decoder_norm);
     set_number(cfg, "attention.window", p->window);
     set_number(cfg, "attention.length_limit", LONGEST);
     set(cfg, "training.label_smoothing", p->smoothing);
@@ -206,6 +210,8 @@ static struct plan plan_make(int number, uint64_t turn, int hidden)
     p.normalized = p.score->variants && numbers_pick(2, seed, 11);
     p.coverage = p.score->variants && !p.kind->query_is_summary &&
                  numbers_pick(2, seed, 12);
+    p.encoder_norm = numbers_pick(2, seed, 13) ? "true" : "false";
+    p.decoder_norm = numbers_pick(2, seed, 14) ? "true" : "false";
     p.smoothing = numbers_pick(2, seed, 6) ? "0.15" : "0";
     return p;
 }
@@ -394,11 +400,20 @@ static void check_touched(const struct trial *t, const struct plan *p)
     }
 }
 
+static bool is_normalised(const struct plan *p)
+{
+    return strcmp(p->encoder_norm, "true") == 0 ||
+           strcmp(p->decoder_norm, "true") == 0;
+}
+
 /* Differences are taken where the loss is smooth: away from the kinks of
- * maxout (test_ops.c has it) and from windows that move. */
+ * maxout (test_ops.c has it), from windows that move, and from vectors to
+ * normalise that are so short that their variance may be next to nothing. */
 static struct plan smooth(const struct plan *plan)
 {
     struct plan p = *plan;
+    if (is_normalised(&p))
+        p.hidden = 16;
     if (strcmp(p.readout, "maxout") == 0)
         p.readout = "tanh";
     if (strcmp(p.kind->name, "local_p") == 0)
@@ -406,22 +421,31 @@ static struct plan smooth(const struct plan *plan)
     return p;
 }
 
-/* The steepest element of each parameter, and others at random. */
+/* The steepest element of each parameter, and others at random. What is
+ * normalised bends more: shorter steps, and more of the rounding in them. */
+static int trial_gradcheck(struct trial *t, const struct plan *p,
+                           size_t samples, uint64_t seed)
+{
+    struct gradcheck check = { .function = trial_loss,
+                               .arg = t,
+                               .leaves = t->leaves,
+                               .count = t->model->params.count,
+                               .samples = samples,
+                               .seed = seed,
+                               .step = is_normalised(p) ? 1.0 / 64 : 0,
+                               .tolerance = is_normalised(p) ? 5e-4 : 0 };
+    return gradcheck(&check);
+}
+
 static void check_gradients(const struct plan *plan, size_t samples,
                             uint64_t seed)
 {
     struct plan made = smooth(plan), *p = &made;
     struct trial t;
     trial_init(&t, make_model(p, 0.6f));
-    struct gradcheck check = { .function = trial_loss,
-                               .arg = &t,
-                               .leaves = t.leaves,
-                               .count = t.model->params.count,
-                               .samples = samples,
-                               .seed = seed };
     if (p->kind->draws) /* test_draws_estimate_the_gradient below */
         trial_loss(&t, true);
-    else if (gradcheck(&check) < 0)
+    else if (trial_gradcheck(&t, p, samples, seed) < 0)
         fail_msg("%s", describe(p));
     check_all_learn(&t, p);
     check_touched(&t, p);
@@ -449,6 +473,14 @@ static void test_gradients_of_heads(void **state)
     }
 }
 
+static const struct align *kind_named(const char *name)
+{
+    int i = 0;
+    while (strcmp(aligns[i]->name, name) != 0)
+        i++;
+    return aligns[i];
+}
+
 /* Every bridge with every cell and style, with and without a context. */
 static void test_gradients_of_bridges(void **state)
 {
@@ -464,6 +496,25 @@ static void test_gradients_of_bridges(void **state)
     }
 }
 
+/* Every cell with every style, layers and a context, all cells normalised. */
+static void test_gradients_of_layer_norm(void **state)
+{
+    (void)state;
+    for (int c = 0; cells[c]; c++)
+        for (int s = 0; styles[s]; s++)
+            for (int layers = 1; layers <= 2; layers++) {
+                struct plan p = plan_make(0, (uint64_t)(20 + c), 6);
+                p.cell = cells[c];
+                p.style = styles[s];
+                p.kind = kind_named("global");
+                p.layers = layers;
+                p.bidirectional = layers == 1;
+                p.feeding = true;
+                p.encoder_norm = p.decoder_norm = "true";
+                check_gradients(&p, 4, (uint64_t)s);
+            }
+}
+
 static void test_gradients_with_dropout(void **state)
 {
     (void)state;
@@ -477,12 +528,7 @@ static void test_gradients_with_dropout(void **state)
         struct trial t;
         trial_init(&t, make_model(&p, 0.6f));
         t.g.seed = 5;
-        struct gradcheck check = { .function = trial_loss,
-                                   .arg = &t,
-                                   .leaves = t.leaves,
-                                   .count = t.model->params.count,
-                                   .samples = 1 };
-        if (gradcheck(&check) < 0)
+        if (trial_gradcheck(&t, &p, 1, 0) < 0)
             fail_msg("%s", describe(&p));
         trial_release(&t);
     }
@@ -614,6 +660,7 @@ static void test_draws_estimate_the_gradient(void **state)
         p.layers = 1;
         p.smoothing = "0";
         p.normalized = p.coverage = false;
+        p.encoder_norm = p.decoder_norm = "false";
         if (p.kind->draws)
             check_draws(&p);
     }
@@ -1022,7 +1069,9 @@ static struct side reversed(struct arena *arena, const struct side *side)
  * in reversed order, halves changed; and the summary is of the two ends. */
 static void check_directions(const struct plan *p)
 {
-    static const char letters[] = "WUbc";
+    static const char *const names[] = { "W",         "U",        "b",
+                                         "c",         "W_gain",   "U_gain",
+                                         "cell_gain", "cell_bias" };
     struct model *m = make_model(p, 0.8f);
     struct arena arena;
     struct graph g;
@@ -1034,10 +1083,10 @@ static void check_directions(const struct plan *p)
     struct side back = reversed(&arena, &batch.source);
     model_bind(m, NULL, &g);
     encoder_run(&m->encoder, &g, &batch.source, &plain);
-    for (int i = 0; letters[i]; i++) {
-        char one[32], other[32];
-        snprintf(one, sizeof(one), "encoder.0.forward.%c", letters[i]);
-        snprintf(other, sizeof(other), "encoder.0.backward.%c", letters[i]);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char one[40], other[40];
+        snprintf(one, sizeof(one), "encoder.0.forward.%s", names[i]);
+        snprintf(other, sizeof(other), "encoder.0.backward.%s", names[i]);
         swap_params(&m->params, one, other);
     }
     encoder_run(&m->encoder, &g, &back, &turned);
@@ -1069,6 +1118,9 @@ static void test_directions(void **state)
         p.layers = 1;
         p.bidirectional = true;
         p.residual = false;
+        p.encoder_norm = "false";
+        check_directions(&p);
+        p.encoder_norm = "true";
         check_directions(&p);
     }
 }
@@ -1120,6 +1172,16 @@ static const struct {
       WORDS,
       WORDS },
     { { "model.tied_embeddings" }, { "all" }, "vocabulary", WORDS, 12 },
+    { { "encoder.layer_norm", "encoder.cell", "encoder.hidden" },
+      { "true", "rnn", "1" },
+      "'rnn'",
+      WORDS,
+      WORDS },
+    { { "decoder.layer_norm", "decoder.cell", "decoder.hidden" },
+      { "true", "lstm", "1" },
+      "'lstm'",
+      WORDS,
+      WORDS },
     { { "decoder.style" }, { "bahdanow" }, "bahdanau", WORDS, WORDS },
     { { "encoder.cell" }, { "gur" }, "gru", WORDS, WORDS },
     { { "attention.kind" }, { "globall" }, "global", WORDS, WORDS },
@@ -1159,6 +1221,7 @@ int main(void)
         cmocka_unit_test(test_gradients),
         cmocka_unit_test(test_gradients_of_heads),
         cmocka_unit_test(test_gradients_of_bridges),
+        cmocka_unit_test(test_gradients_of_layer_norm),
         cmocka_unit_test(test_gradients_with_dropout),
         cmocka_unit_test(test_draws_estimate_the_gradient),
         cmocka_unit_test(test_steps_are_teacher_forcing),

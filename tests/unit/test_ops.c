@@ -16,6 +16,7 @@
 #include "graph/gradcheck.h"
 #include "numbers.h"
 #include "tensor/gemm.h"
+#include "tensor/vec.h"
 
 /* --- a table of small graphs --------------------------------------------- */
 
@@ -110,6 +111,41 @@ static struct node *build_steps_in_place(struct graph *g, struct node **leaf)
         struct node *a = graph_view(g, inputs, 2 * t, 2);
         a = linear_into(g, a, h, leaf[4]);
         state[t] = h = node_tanh(g, a);
+    }
+    return stack_rows(g, state, 3);
+}
+
+static struct node *build_layer_norm(struct graph *g, struct node **leaf)
+{
+    return layer_norm(g, leaf[0], leaf[1], leaf[2]);
+}
+
+static struct node *build_layer_norm_no_bias(struct graph *g,
+                                             struct node **leaf)
+{
+    return layer_norm(g, leaf[0], leaf[1], NULL);
+}
+
+static struct node *build_layer_norm_into(struct graph *g, struct node **leaf)
+{
+    struct node *y = layer_norm(g, leaf[0], leaf[1], leaf[2]);
+    y = layer_norm_into(g, y, leaf[3], leaf[4]);
+    y = layer_norm_into(g, y, leaf[0], leaf[4]);
+    return node_tanh(g, y);
+}
+
+/* As a recurrence does it, with the memory of an LSTM; one gain for all. */
+static struct node *build_normalised_steps(struct graph *g, struct node **leaf)
+{
+    struct node *inputs = layer_norm(g, leaf[0], leaf[1], leaf[2]);
+    struct node **state = arena_array(&g->arena, 3, sizeof(*state));
+    struct node *h = leaf[3], *c = leaf[4];
+    for (int t = 0; t < 3; t++) {
+        struct node *a = graph_view(g, inputs, 2 * t, 2);
+        a = layer_norm_into(g, a, linear(g, h, leaf[5], NULL), leaf[1]);
+        c = lstm_cell(g, a, c);
+        struct node *gain = split_columns(g, leaf[1], 0, 4);
+        state[t] = h = lstm_state(g, a, layer_norm(g, c, gain, NULL));
     }
     return stack_rows(g, state, 3);
 }
@@ -402,6 +438,25 @@ static const struct small_graph graphs[] = {
                 { "h", 2, 4 },
                 { "u", 4, 4 } },
       .bound = 0.7f },
+    { "layer_norm", build_layer_norm,
+      .leaf = { { "x", 4, 7 }, { "g", 1, 7 }, { "b", 1, 7 } } },
+    { "layer_norm without bias", build_layer_norm_no_bias,
+      .leaf = { { "x", 3, 37 }, { "g", 1, 37 } } },
+    { "layer_norm of two", build_layer_norm,
+      .leaf = { { "x", 1, 2 }, { "g", 1, 2 }, { "b", 1, 2 } } },
+    { "layer_norm_into", build_layer_norm_into,
+      .leaf = { { "x", 3, 5 },
+                { "g", 1, 5 },
+                { "b", 1, 5 },
+                { "z", 3, 5 },
+                { "f", 1, 5 } } },
+    { "normalised steps", build_normalised_steps,
+      .leaf = { { "x", 6, 16 },
+                { "g", 1, 16 },
+                { "b", 1, 16 },
+                { "h", 2, 4 },
+                { "c", 2, 4 },
+                { "u", 4, 16 } } },
     { "add", build_add, .leaf = { { "a", 3, 5 }, { "b", 3, 5 } } },
     { "add itself", build_add_itself, .leaf = { { "a", 3, 5 } } },
     { "tanh", build_tanh, .leaf = { { "x", 4, 9 } }, .bound = 2 },
@@ -444,7 +499,8 @@ static const struct small_graph graphs[] = {
                 { "k", MEMORY, 19 },
                 { "vw", 2, 19 },
                 { "c", QUERIES, WIDTH } } },
-    { "normalised", build_normalised, .leaf = { { "v", 1, 19 }, { "g", 1, 1 } } },
+    { "normalised", build_normalised,
+      .leaf = { { "v", 1, 19 }, { "g", 1, 1 } } },
     { "dot_scores", build_dot,
       .leaf = { { "q", QUERIES, 19 }, { "k", MEMORY, 19 } } },
     { "ragged_softmax", build_softmax, .leaf = { { "e", QUERIES, WIDTH } },
@@ -728,6 +784,72 @@ static void test_lstm_values(void **state)
             assert_near(cell, b, k, expected);
             assert_near(h, b, k, o * tanh(expected));
         }
+    graph_release(&g);
+}
+
+/* The j-th of a row of k, normalised. */
+static double normalised_at(const struct node *x, int row, int j)
+{
+    int k = x->cols;
+    double mean = 0, variance = 0;
+    for (int l = 0; l < k; l++)
+        mean += at(x, row, l) / k;
+    for (int l = 0; l < k; l++)
+        variance += (at(x, row, l) - mean) * (at(x, row, l) - mean) / k;
+    return (at(x, row, j) - mean) / sqrt(variance + 1e-5);
+}
+
+/* Rows of all sizes, one that is almost constant, and one of zeros. */
+static void test_layer_norm_values(void **state)
+{
+    (void)state;
+    enum { ROWS = 5 };
+    static const int widths[] = { 2, 3, 16, 21, 64, 300 };
+    static const float factors[ROWS] = { 1, 100, 1e-2f, 1e-4f, 0 };
+    for (int w = 0; w < 6; w++) {
+        int k = widths[w];
+        struct graph g = scratch_graph();
+        struct node *x = random_leaf(&g, ROWS, k, 1, 1);
+        struct node *gain = random_leaf(&g, 1, k, 2, 2);
+        struct node *bias = random_leaf(&g, 1, k, 2, 3);
+        struct node *start = random_leaf(&g, ROWS, k, 2, 4);
+        for (int i = 0; i < ROWS; i++)
+            vec_scale(node_row(x, i), factors[i], (size_t)k);
+        struct node *y = layer_norm(&g, x, gain, bias);
+        struct node *plain = layer_norm(&g, x, gain, NULL);
+        struct node *zeros = graph_zeros(&g, ROWS, k);
+        struct node *sum = layer_norm_into(&g, add(&g, start, zeros), x, gain);
+        for (int i = 0; i < ROWS; i++)
+            for (int j = 0; j < k; j++) {
+                double z = at(gain, 0, j) * normalised_at(x, i, j);
+                assert_near(y, i, j, z + at(bias, 0, j));
+                assert_near(plain, i, j, z);
+                assert_near(sum, i, j, z + at(start, i, j));
+            }
+        assert_true(same_bits(node_row(y, ROWS - 1), bias->value, (size_t)k));
+        graph_release(&g);
+    }
+}
+
+/* A row's values have the same bits in whatever company. */
+static void test_layer_norm_of_one_row(void **state)
+{
+    (void)state;
+    enum { ROWS = 6, K = 53 };
+    struct graph g = scratch_graph();
+    struct node *x = random_leaf(&g, ROWS, K, 1, 1);
+    struct node *gain = random_leaf(&g, 1, K, 2, 2);
+    struct node *bias = random_leaf(&g, 1, K, 2, 3);
+    struct node *y = layer_norm(&g, x, gain, bias);
+    for (int i = 0; i < ROWS; i++) {
+        struct node *one = layer_norm(&g, graph_view(&g, x, i, 1), gain, bias);
+        assert_true(same_bits(node_row(y, i), one->value, K));
+    }
+    node_row(x, 2)[K - 1] = NAN;
+    y = layer_norm(&g, x, gain, bias);
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < K; j++)
+            assert_int_equal(isnan(node_row(y, i)[j]) != 0, i == 2);
     graph_release(&g);
 }
 
@@ -1321,6 +1443,8 @@ int main(void)
         cmocka_unit_test(test_determinism),
         cmocka_unit_test(test_gru_values),
         cmocka_unit_test(test_lstm_values),
+        cmocka_unit_test(test_layer_norm_values),
+        cmocka_unit_test(test_layer_norm_of_one_row),
         cmocka_unit_test(test_score_values),
         cmocka_unit_test(test_softmax_values),
         cmocka_unit_test(test_softmax_of_large_scores),
