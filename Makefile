@@ -150,7 +150,7 @@ $(OUT)/obj/%.o: %.c $(GEN)/flags.list
 # Plug-in tables: generated/NAME.inc has one line X(STEM) for each src/PREFIX_STEM.c.
 # A further table is a further word here.
 
-TABLES := scores:attention/score aligns:attention/align cells:nn/cell \
+TABLES := scores:attention/score aligns:attention/align cells:nn/cell selves:model/self \
           styles:model/style optimizers:train/optimizer
 
 table_name = $(firstword $(subst :, ,$(1)))

@@ -17,7 +17,7 @@ import zipfile
 import numpy as np
 
 UNK, BOS, EOS = 0, 1, 2
-VECTORS = "b c v r g w W_gain U_gain cell_gain cell_bias".split()
+VECTORS = "b c v r g w W_gain U_gain cell_gain cell_bias b_h".split()
 
 
 # --- the model file ---------------------------------------------------------
@@ -144,6 +144,27 @@ def encode(m, ids):
             y = [a + b for a, b in zip(x, y)]
         x = y
     return np.array(x), ends
+
+
+def self_attention(m, h):
+    """What the decoder sees of the states [S,M]."""
+    kind = m.get("encoder", "self_attention")
+    if kind == "none":
+        return h
+    name = "encoder.self."
+    p = {n[len(name) :]: a for n, a in m.p.items() if n.startswith(name)}
+    if kind == "structured":
+        e = p["V"] @ np.tanh(h @ p["W"]).T
+        return np.array([softmax(hop) @ h for hop in e])
+    if kind == "own":
+        a = softmax(np.tanh(h @ p["W"] + p["b"]) @ p["v"])
+        contexts = [a @ h] * len(h)
+    else:
+        contexts = [np.zeros(h.shape[1])]
+        for j in range(1, len(h)):
+            x = np.tanh(h[j] @ p["W"] + h[:j] @ p["U"] + p["b"])
+            contexts.append(softmax(x @ p["v"]) @ h[:j])
+    return np.tanh(h @ p["W_h"] + np.array(contexts) @ p["W_c"] + p["b_h"])
 
 
 def first_states(m, memory, ends):
@@ -357,6 +378,7 @@ def decode(m, y, feed, states, attention):
 def log_probability(m, source, target):
     p = m.p
     memory, ends = encode(m, source)
+    memory = self_attention(m, memory)
     states = first_states(m, memory, ends)
     attention = Attention(m, memory, ends[-1][0])
     tied = m.get("model", "tied_embeddings")

@@ -51,6 +51,7 @@ static struct node *step(const struct attention *a, struct graph *g,
 const struct align align_local_m = {
     .name = "local_m",
     .context = true,
+    .ordered = true,
     .begin = begin,
     .step = step,
 };

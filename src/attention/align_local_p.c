@@ -64,6 +64,7 @@ static struct node *step(const struct attention *a, struct graph *g,
 const struct align align_local_p = {
     .name = "local_p",
     .context = true,
+    .ordered = true,
     .declare = declare,
     .step = step,
 };

@@ -99,6 +99,7 @@ static struct node *step(const struct attention *a, struct graph *g,
 const struct align align_monotonic = {
     .name = "monotonic",
     .context = true,
+    .ordered = true,
     .expects = true,
     .declare = declare,
     .begin = begin,

@@ -60,6 +60,7 @@ struct score {
     const char *name;
     const char *aliases; /* further names, between blanks */
     bool variants;       /* knows attention.normalized and .coverage */
+    bool ordered;        /* goes by positions */
 
     /* Declares parameters; the widths of query, memory and attention are set.
      * -1 after reporting that they do not fit. */
@@ -84,6 +85,7 @@ struct align {
     bool query_is_summary; /* compares the encoder's summary */
     bool draws;            /* needs to be told what choices cost */
     bool expects;          /* trains on an expectation, with noise */
+    bool ordered;          /* goes by positions */
 
     /* Declares further parameters; may be NULL. */
     int (*declare)(struct attention *a, struct params *p,

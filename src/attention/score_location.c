@@ -35,6 +35,6 @@ static struct node *compare(const struct attention *a, struct graph *g,
     return read_window(g, linear(g, query, param(g, a->W), NULL), NEVER, over);
 }
 
-const struct score score_location = { .name = "location",
-                                      .declare = declare,
-                                      .scores = compare };
+const struct score score_location = {
+    .name = "location", .ordered = true, .declare = declare, .scores = compare
+};

@@ -111,6 +111,8 @@ struct node *ragged_softmax(struct graph *g, struct node *e,
     for (int i = 0; i < y->rows; i++) {
         int S = over->length[i];
         const float *from = node_row(e, i);
+        if (S == 0)
+            continue;
         float sum = vec_exp_sum(node_row(y, i), from, vec_max(from, S), S);
         vec_scale(node_row(y, i), 1.0f / sum, (size_t)S);
     }

@@ -119,6 +119,9 @@ struct node *weighted_sum(struct graph *g, struct node *a, struct node *v,
 struct node *ragged_mean(struct graph *g, struct node *v,
                          const struct ragged *over, int n);
 
+/* y_b = |A_b A_b^T - I|^2 for groups A_b of r rows: a[n r,k] -> [n,1]. */
+struct node *overlap(struct graph *g, struct node *a, int r);
+
 /* Weights of a window at their places in the sentence: row i of a[n,w] goes
  * to columns first[i] … of y[n,width], zeros elsewhere. */
 struct node *place_window(struct graph *g, struct node *a,

@@ -48,7 +48,7 @@ int encoder_declare(struct encoder *e, struct params *p,
                              .input = l == 0 ? cfg->model.embedding : e->width,
                              .hidden = cfg->encoder.hidden,
                              .layer_norm = cfg->encoder.layer_norm });
-    return 0;
+    return self_declare(&e->self, p, cfg, e->width);
 }
 
 /* Runs the cell over a packed input; all states of all steps, stacked. */
@@ -117,6 +117,22 @@ static struct node *run_layer(const struct encoder *e, struct graph *g,
     return out;
 }
 
+/* The rows of the memory are the words of the source. */
+static void count_words(struct graph *g, const struct side *source,
+                        struct encoded *out)
+{
+    int B = source->sentences;
+    int *length = arena_array(&g->arena, (size_t)B, sizeof(*length));
+    for (int b = 0; b < B; b++) {
+        length[b] = source->start[b + 1] - source->start[b];
+        if (length[b] > out->width)
+            out->width = length[b];
+    }
+    out->sentences = B;
+    out->start = source->start;
+    out->length = length;
+}
+
 void encoder_run(const struct encoder *e, struct graph *g,
                  const struct side *source, struct encoded *out)
 {
@@ -133,4 +149,6 @@ void encoder_run(const struct encoder *e, struct graph *g,
         x = l + 1 < e->layers ? dropout(g, y, e->dropout) : y;
     }
     out->memory = x;
+    count_words(g, source, out);
+    self_run(&e->self, g, out);
 }

@@ -66,7 +66,8 @@ void model_prepare(struct model *m);
 void model_bind(const struct model *m, struct gradients *grads,
                 struct graph *g);
 
-/* The loss over a batch, summed over its target words, by teacher forcing.
+/* The loss over a batch, summed over its target words, by teacher forcing; with
+ * what the encoder's hops cost in `smoothed`.
  * With a training graph gradients of `scale` times the (smoothed) loss start
  * from here. pair_nll[B], if not NULL, gets -log p(target | source) of each
  * row; trace, if not NULL, the weights (memory of the graph). */

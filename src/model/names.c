@@ -28,6 +28,11 @@ static const char *cell_name(int i)
     return cells[i] ? cells[i]->name : NULL;
 }
 
+static const char *self_name(int i)
+{
+    return selves[i] ? selves[i]->name : NULL;
+}
+
 static const char *style_name(int i)
 {
     return styles[i] ? styles[i]->name : NULL;
@@ -58,6 +63,7 @@ static const struct choice_table tables[] = {
     { "model.tied_embeddings", NULL, "none, target, all" },
     { "model.bridge", bridge_name, NULL },
     { "encoder.cell", cell_name, NULL },
+    { "encoder.self_attention", self_name, NULL },
     { "decoder.cell", cell_name, NULL },
     { "decoder.style", style_name, NULL },
     { "decoder.readout", readout_name, NULL },

@@ -2,35 +2,73 @@
 #include <assert.h>
 #include <string.h>
 
+#include "config/config.h"
 #include "corpus/vocab.h"
 #include "graph/ops.h"
 #include "model/family.h"
 #include "model/packing.h"
 
+/* Self-attention must be seen by somebody; and hops have no order that an
+ * alignment could go by. */
+static int check_self(const struct model *m, const struct config *cfg)
+{
+    const struct attention *a = &m->decoder.attention;
+    const struct self_kind *self = m->encoder.self.kind;
+    if (self->run && !a->align->context && !m->decoder.bridge.kind->mean)
+        return config_error(cfg, "encoder.self_attention",
+                            "nothing reads what '%s' makes when attention.kind "
+                            "is '%s'; take another kind, or model.bridge "
+                            "'mean'",
+                            self->name, a->align->name);
+    if (!self->hops || !a->align->context)
+        return 0;
+    if (a->align->ordered)
+        return config_error(cfg, "attention.kind",
+                            "'%s' goes by the order of the words, which the "
+                            "hops of encoder.self_attention '%s' have not; "
+                            "take 'global', 'forward', 'hard' or 'static'",
+                            a->align->name, self->name);
+    if (a->score->ordered)
+        return config_error(cfg, "attention.score",
+                            "'%s' goes by the order of the words, which the "
+                            "hops of encoder.self_attention '%s' have not; "
+                            "take a score that compares",
+                            a->score->name, self->name);
+    return 0;
+}
+
 static int declare(struct model *m, const struct config *cfg)
 {
     if (encoder_declare(&m->encoder, &m->params, cfg, m->source_size) < 0)
         return -1;
-    return decoder_declare(&m->decoder, &m->params, cfg, &m->encoder,
-                           m->target_size);
+    if (decoder_declare(&m->decoder, &m->params, cfg, &m->encoder,
+                        m->target_size) < 0)
+        return -1;
+    return check_self(m, cfg);
 }
 
 static void encode(const struct model *m, struct graph *g,
                    const struct side *source, struct decoder_memory *memory)
 {
-    int B = source->sentences;
-    int *length = arena_array(&g->arena, (size_t)B, sizeof(*length));
-    *memory = (struct decoder_memory){ .sentences = B,
-                                       .start = source->start,
-                                       .length = length };
-    for (int b = 0; b < B; b++) {
-        length[b] = source->start[b + 1] - source->start[b];
-        if (length[b] > memory->width)
-            memory->width = length[b];
-    }
-    encoder_run(&m->encoder, g, source, &memory->encoded);
+    struct encoded *encoded = &memory->encoded;
+    memset(memory, 0, sizeof(*memory));
+    encoder_run(&m->encoder, g, source, encoded);
+    memory->sentences = encoded->sentences;
+    memory->start = encoded->start;
+    memory->length = encoded->length;
+    memory->width = encoded->width;
     attention_memory_init(&m->decoder.attention, g, memory->encoded.memory,
                           &memory->attention);
+}
+
+/* Weights over source words, whatever the decoder has looked at. */
+static struct node *word_weights(struct graph *g,
+                                 const struct decoder_memory *memory,
+                                 const struct ragged *over,
+                                 struct node *weights)
+{
+    struct node *hops = memory->encoded.hops;
+    return weights && hops ? weighted_sum(g, weights, hops, over) : weights;
 }
 
 static void begin(const struct model *m, struct graph *g,
@@ -55,7 +93,7 @@ static void step(const struct model *m, struct graph *g,
                                           m->output, NULL)
                              : param(g, d->output);
     out->logits = linear(g, r, W, param(g, d->output_bias));
-    out->weights = one.weights;
+    out->weights = word_weights(g, memory, over, one.weights);
     out->after = one.after;
 }
 
@@ -126,7 +164,7 @@ static void teacher_force(const struct decoder *d, struct graph *g,
         for (int k = 0; k < DECODER_FEATURES; k++)
             parts[k][t] = one.feature[k];
         if (trace)
-            trace->weights[t] = one.weights;
+            trace->weights[t] = word_weights(g, memory, &over, one.weights);
         state = one.after;
     }
     for (int k = 0; k < DECODER_FEATURES; k++)
@@ -194,6 +232,23 @@ static struct loss output_loss(const struct model *m, struct graph *g,
                          &config, row_nll);
 }
 
+/* What the encoder's hops cost for looking at the same words. */
+static double hop_penalty(const struct model *m, struct graph *g,
+                          const struct encoded *encoded, float scale)
+{
+    const struct self_attention *s = &m->encoder.self;
+    double sum = 0;
+    if (!encoded->hops || s->penalty == 0)
+        return 0;
+    struct node *y = overlap(g, encoded->hops, s->hops);
+    for (int b = 0; b < y->rows; b++) {
+        sum += (double)y->value[b];
+        if (y->grad)
+            y->grad[b] += scale * s->penalty;
+    }
+    return (double)s->penalty * sum;
+}
+
 static struct loss loss(const struct model *m, struct graph *g,
                         const struct batch *batch, float scale,
                         double *pair_nll, struct model_trace *trace)
@@ -226,6 +281,7 @@ static struct loss loss(const struct model *m, struct graph *g,
     teacher_force(d, g, &memory, &pack, &inputs, advantage, features, trace);
     struct node *readouts = decoder_readout(d, g, &inputs, features);
     struct loss sum = output_loss(m, g, readouts, gold, scale, row_nll);
+    sum.smoothed += hop_penalty(m, g, &memory.encoded, scale);
     if (draws)
         fill_advantage(&pack, row_nll, &g->arena, advantage);
     if (pair_nll)

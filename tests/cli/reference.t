@@ -109,6 +109,24 @@ for cell in gru lstm rnn; do
     done
 done
 
+# Self-attention of the encoder, with every kind and score that goes with it.
+for kind in $kinds; do
+    for score in additive general location; do
+        set -- --attention.kind "$kind" --attention.score "$score" --encoder.hidden 4 \
+            --model.bridge mean
+        compare "$@" --encoder.self_attention previous --encoder.self_size 5
+        compare "$@" --encoder.self_attention own
+        case $kind:$score in
+        local_*:* | monotonic:* | *:location) continue ;;
+        esac
+        compare "$@" --encoder.self_attention structured --encoder.hops 3
+    done
+done
+compare --encoder.self_attention structured --encoder.hops 1 --encoder.penalty 0
+compare --encoder.self_attention structured --attention.heads 2 --attention.memory key_value \
+    --encoder.hidden 4 --attention.kind forward --encoder.cell lstm --encoder.layers 2
+compare --encoder.self_attention previous --attention.heads 2 --decoder.style conditional
+
 # Widths, layers, directions, and all that goes with them.
 stacked='--encoder.layers 2 --decoder.layers 2'
 residual="$stacked --encoder.residual true --decoder.residual true"

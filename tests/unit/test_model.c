@@ -42,6 +42,7 @@ struct plan {
     int heads, window;
     const char *memory, *local_mode;
     bool normalized, coverage;
+    const struct self_kind *self;
     const char *encoder_norm, *decoder_norm;
 };
 
@@ -50,7 +51,7 @@ static const char *describe(const struct plan *p)
     static char text[256];
     snprintf(text, sizeof(text),
              "%s %s %s %s %s tied:%s readout:%s layers:%d%s%s%s "
-             "heads:%d memory:%s mode:%s%s%s norm:%s,%s smoothing:%s "
+             "heads:%d memory:%s mode:%s%s%s norm:%s,%s self:%s smoothing:%s "
              "dropout:%s",
              p->cell->name, p->score->name, p->kind->name, p->style->name,
              p->bridge->name, p->tied, p->readout, p->layers,
@@ -58,7 +59,8 @@ static const char *describe(const struct plan *p)
              p->feeding ? " feeding" : "", p->residual ? " residual" : "",
              p->heads, p->memory, p->local_mode,
              p->normalized ? " normalized" : "", p->coverage ? " coverage" : "",
-             p->encoder_norm, p->decoder_norm, p->smoothing, p->dropout);
+             p->encoder_norm, p->decoder_norm, p->self->name, p->smoothing,
+             p->dropout);
     return text;
 }
 
@@ -114,6 +116,10 @@ static void make_config(struct config *cfg, const struct plan *p)
     set(cfg, "attention.normalized", p->normalized ? "true" : "false");
     set(cfg, "attention.coverage", p->coverage ? "true" : "false");
     set(cfg, "encoder.layer_norm", p->encoder_norm);
+    set(cfg, "encoder.self_attention", p->self->name);
+    set_number(cfg, "encoder.self_size", p->hidden + 3);
+    set_number(cfg, "encoder.hops", 3);
+    set(cfg, "encoder.penalty", "0.3");
     set(cfg, "decoder.layer_norm", p->decoder_norm);
     set_number(cfg, "attention.window", p->window);
     set_number(cfg, "attention.length_limit", LONGEST);
@@ -183,6 +189,17 @@ static void set_memory(struct plan *p, uint64_t seed)
     p->memory = halves ? "key_value" : "shared";
 }
 
+/* Hops are in no order; where it matters there are words. Without a context
+ * nothing but the bridge may read them. */
+static const struct self_kind *pick_self(const struct plan *p, uint64_t seed)
+{
+    const struct self_kind *self =
+        selves[numbers_pick(TABLE_SIZE(selves), seed, 15)];
+    bool ordered = p->kind->ordered || p->score->ordered;
+    bool unseen = !p->kind->context && !p->bridge->mean;
+    return unseen || (self->hops && ordered) ? selves[0] : self;
+}
+
 /* Plan `number` of them; the rest of it is drawn, differently for each turn. */
 static struct plan plan_make(int number, uint64_t turn, int hidden)
 {
@@ -210,6 +227,7 @@ static struct plan plan_make(int number, uint64_t turn, int hidden)
     p.normalized = p.score->variants && numbers_pick(2, seed, 11);
     p.coverage = p.score->variants && !p.kind->query_is_summary &&
                  numbers_pick(2, seed, 12);
+    p.self = pick_self(&p, seed);
     p.encoder_norm = numbers_pick(2, seed, 13) ? "true" : "false";
     p.decoder_norm = numbers_pick(2, seed, 14) ? "true" : "false";
     p.smoothing = numbers_pick(2, seed, 6) ? "0.15" : "0";
@@ -489,6 +507,7 @@ static void test_gradients_of_bridges(void **state)
         struct plan p = plan_make(i, 7, 6);
         for (int b = 0; b < bridge_count(); b++) {
             p.bridge = &bridge_kinds[b];
+            p.self = pick_self(&p, (uint64_t)i);
             p.layers = 1 + b % 2;
             if (p.score == scores[0] && i % 6 == 0)
                 check_gradients(&p, 1, 0);
@@ -660,6 +679,7 @@ static void test_draws_estimate_the_gradient(void **state)
         p.layers = 1;
         p.smoothing = "0";
         p.normalized = p.coverage = false;
+        p.self = selves[0];
         p.encoder_norm = p.decoder_norm = "false";
         if (p.kind->draws)
             check_draws(&p);
@@ -739,7 +759,8 @@ static void check_steps(const struct plan *p)
                      b, forced[b], stepped[b]);
     }
     assert_true(fabs(loss.nll - sum) < 1e-5 * sum);
-    assert_int_equal(loss.smoothed != loss.nll, strcmp(p->smoothing, "0") != 0);
+    assert_int_equal(loss.smoothed != loss.nll,
+                     p->self->hops || strcmp(p->smoothing, "0") != 0);
 
     struct gradients grads;
     gradients_init(&grads, &m->params);
@@ -1025,6 +1046,7 @@ static void test_what_is_read(void **state)
         struct plan p = plan_make(i, 5, 6);
         float plain[WORDS], memory[WORDS], summary[WORDS];
         p.bridge = &bridge_kinds[0];
+        p.self = selves[0];
         p.heads = 1; /* then attention reads the states themselves */
         p.memory = "shared";
         struct model *m = make_model(&p, 0.8f);
@@ -1115,6 +1137,7 @@ static void test_directions(void **state)
         struct plan p = plan_make(0, 0, 22);
         p.cell = cells[c];
         p.bridge = &bridge_kinds[0];
+        p.self = selves[0];
         p.layers = 1;
         p.bidirectional = true;
         p.residual = false;
@@ -1131,6 +1154,21 @@ static const struct {
     const char *key[3], *value[3], *word;
     int source, target;
 } refused[] = {
+    { { "encoder.self_attention", "attention.kind" },
+      { "own", "none" },
+      "model.bridge",
+      WORDS,
+      WORDS },
+    { { "attention.kind", "encoder.self_attention" },
+      { "local_m", "structured" },
+      "the order of the words",
+      WORDS,
+      WORDS },
+    { { "attention.score", "encoder.self_attention", "attention.memory" },
+      { "location", "structured", "shared" },
+      "the order of the words",
+      WORDS,
+      WORDS },
     { { "attention.normalized", "attention.score" },
       { "true", "general" },
       "additive",
@@ -1200,6 +1238,7 @@ static void test_refused(void **state)
         p.layers = 1;
         p.bridge = &bridge_kinds[0];
         p.normalized = p.coverage = false;
+        p.self = selves[0];
         make_config(&cfg, &p);
         for (int k = 0; k < 3 && refused[i].key[k]; k++)
             set(&cfg, refused[i].key[k], refused[i].value[k]);

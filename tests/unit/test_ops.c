@@ -278,6 +278,22 @@ static struct node *build_softmax(struct graph *g, struct node **leaf)
     return ragged_softmax(g, leaf[0], &over);
 }
 
+/* Some rows have nothing to look at. */
+static const int earlier_start[] = { 0, 0, 4, 4, 8 };
+static const int earlier_length[] = { 0, 1, 0, 3, 6 };
+static const struct ragged earlier = { earlier_start, earlier_length, 6, NULL };
+
+static struct node *build_earlier(struct graph *g, struct node **leaf)
+{
+    struct node *a = ragged_softmax(g, leaf[0], &earlier);
+    return weighted_sum(g, a, leaf[1], &earlier);
+}
+
+static struct node *build_overlap(struct graph *g, struct node **leaf)
+{
+    return overlap(g, leaf[0], 3);
+}
+
 static struct node *build_weighted_sum(struct graph *g, struct node **leaf)
 {
     return weighted_sum(g, leaf[0], leaf[1], &over);
@@ -505,6 +521,9 @@ static const struct small_graph graphs[] = {
       .leaf = { { "q", QUERIES, 19 }, { "k", MEMORY, 19 } } },
     { "ragged_softmax", build_softmax, .leaf = { { "e", QUERIES, WIDTH } },
       .bound = 2 },
+    { "softmax and sum of nothing", build_earlier,
+      .leaf = { { "e", QUERIES, WIDTH }, { "v", MEMORY, 5 } } },
+    { "overlap", build_overlap, .leaf = { { "a", 6, 7 } } },
     { "weighted_sum", build_weighted_sum,
       .leaf = { { "a", QUERIES, WIDTH }, { "v", MEMORY, 19 } } },
     { "ragged_mean", build_mean, .leaf = { { "v", MEMORY, 5 } } },
