@@ -218,6 +218,17 @@ is 'sentence,hypothesis,target_pos,target,source_pos,source,weight' "$(head -n 1
 is '0 1' "$(awk -F , '$1 == 0 && !($2 in s) { s[$2]; printf "%s%s", b, $2; b = " " }' csv)" \
     'n-best: both of them'
 
+# Hops stand between the words and the decoder; weights are still over words.
+quietly attn-train copy.yaml --model.path hops --encoder.self_attention structured \
+    --encoder.hops 3 --training.updates 5
+run_on in attn-translate -q -m hops/best.npz --alignment words.csv
+is "0 $(wc -l <in | tr -d ' ')" "$status $(wc -l <out | tr -d ' ')" 'a model with hops translates'
+run_on in attn-translate -q -m hops/best.npz --alignment words1.csv --mini-batch 1 --threads 2
+same words1.csv words.csv 'weights of hops: the same alone, to the last bit'
+is 0 "$(awk -F , 'NR > 1 { sum[$1 "," $2] += $NF; n[$1 "," $2]++ }
+    END { for (row in sum) bad += sum[row] < 0.9999 || sum[row] > 1.0001 || n[row] < 2
+          print bad + 0 }' words.csv)" 'weights of hops: a row sums to 1 over the words'
+
 run_on in attn-translate -q -m $model --alignment matrix --alignment-format matrix
 same out plain 'matrix: the same translations'
 is 3 "$(grep -c '^$' matrix)" 'matrix: four blocks'
