@@ -32,7 +32,8 @@ static int check_self(const struct model *m, const struct config *cfg)
         return config_error(cfg, "attention.score",
                             "'%s' goes by the order of the words, which the "
                             "hops of encoder.self_attention '%s' have not; "
-                            "take a score that compares",
+                            "take 'additive', 'general', 'dot' or "
+                            "'scaled_dot'",
                             a->score->name, self->name);
     return 0;
 }

@@ -91,7 +91,8 @@ refuses "--encoder.cell: 'gur' .*did you mean 'gru'" 'a cell with a typo' \
 refuses "--encoder.layer_norm: .*one unit.*'rnn'.*'hidden' to 2" 'nothing to normalise' \
     attn-train toy.yaml --model.path new --encoder.layer_norm true --encoder.cell rnn \
     --encoder.hidden 1
-for key in model.type model.bridge model.tied_embeddings encoder.cell decoder.cell \
+for key in model.type model.bridge model.tied_embeddings encoder.cell \
+    encoder.self_attention decoder.cell \
     decoder.style decoder.readout attention.score attention.kind training.batch_unit \
     training.optimizer training.schedule training.normalization validation.metric; do
     refuses "--$key: 'nonsense' is not one of" "$key: a name that there is not" \
@@ -182,6 +183,22 @@ attends "39: attention.coverage: 'general'.*additive" 'coverage of general' \
     'score: general, coverage: true'
 attends "37: attention.coverage: 'static'.*another kind" 'coverage of one look' \
     'kind: static, coverage: true'
+for kind in local_m local_p monotonic; do
+    train "attention.kind: '$kind'.*order.*'structured'.*'global'" "hops in no order: $kind" \
+        --encoder.self_attention structured --attention.kind $kind
+done
+train "attention.score: 'location'.*order.*'structured'.*'additive'" 'hops in no order: location' \
+    --encoder.self_attention structured --attention.score location --attention.length_limit 101
+for kind in previous own structured; do
+    train "encoder.self_attention: .*'$kind'.*'none'.*'mean'" "$kind that nothing reads" \
+        --encoder.self_attention $kind --attention.kind none
+done
+train 'encoder.hops: .*1' 'no hops' --encoder.self_attention structured --encoder.hops 0
+train 'encoder.self_size: ' 'a size below 0' --encoder.self_attention own --encoder.self_size -1
+for value in -0.1 nan inf; do
+    train 'encoder.penalty: ' "a penalty of $value" --encoder.self_attention structured \
+        --encoder.penalty $value
+done
 train 'model.bridge: .*copy' 'copy of different widths' --model.bridge copy
 train 'model.bridge: .*copy' 'copy of different depths' --model.bridge copy \
     --decoder.hidden 16 --encoder.layers 2

@@ -228,6 +228,9 @@ same words1.csv words.csv 'weights of hops: the same alone, to the last bit'
 is 0 "$(awk -F , 'NR > 1 { sum[$1 "," $2] += $NF; n[$1 "," $2]++ }
     END { for (row in sum) bad += sum[row] < 0.9999 || sum[row] > 1.0001 || n[row] < 2
           print bad + 0 }' words.csv)" 'weights of hops: a row sums to 1 over the words'
+cp out found
+works 'a model with hops aligns' attn-score -q -m hops/best.npz --alignment forced.csv in found
+is 0 "$(grep -cvxFf forced.csv words.csv)" 'weights of hops: attn-score gives the same'
 
 run_on in attn-translate -q -m $model --alignment matrix --alignment-format matrix
 same out plain 'matrix: the same translations'

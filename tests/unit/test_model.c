@@ -705,10 +705,22 @@ static struct ragged all_of(const struct decoder_memory *memory)
                             NULL };
 }
 
+/* A step looks where teacher forcing has looked. */
+static void check_looks(const struct model_step *step,
+                        const struct model_trace *trace, int t, int b)
+{
+    const struct node *forced = trace->weights[t];
+    assert_int_equal(forced != NULL, step->weights != NULL);
+    for (int j = 0; forced && j < forced->cols; j++)
+        assert_true(fabsf(node_row(forced, b)[j] -
+                          node_row(step->weights, b)[j]) < 1e-5f);
+}
+
 /* -log p of each pair, by model_step() for all sentences until the longest
  * one's end. */
 static void step_through(const struct model *m, struct graph *g,
-                         const struct batch *batch, double *pair_nll)
+                         const struct batch *batch,
+                         const struct model_trace *trace, double *pair_nll)
 {
     struct decoder_memory memory;
     struct decoder_state now;
@@ -732,6 +744,7 @@ static void step_through(const struct model *m, struct graph *g,
                 continue;
             ids[b] = batch->target.ids[at];
             pair_nll[b] -= log_probability(step.logits, b, ids[b]);
+            check_looks(&step, trace, t, b);
         }
         now = step.after;
     }
@@ -749,8 +762,9 @@ static void check_steps(const struct plan *p)
     make_batch(&batch, &arena, four, 4);
     model_prepare(m);
     model_bind(m, NULL, &g);
-    struct loss loss = model_loss(m, &g, &batch, 1, forced, NULL);
-    step_through(m, &g, &batch, stepped);
+    struct model_trace trace;
+    struct loss loss = model_loss(m, &g, &batch, 1, forced, &trace);
+    step_through(m, &g, &batch, &trace, stepped);
     double sum = 0;
     for (int b = 0; b < 4; b++) {
         sum += forced[b];
@@ -922,7 +936,7 @@ static void check_hypotheses(const struct plan *p)
         if (alone.weights)
             same = same &&
                    same_bits(node_row(together.weights, i),
-                             alone.weights->value, (size_t)memory.width);
+                             alone.weights->value, (size_t)alone.weights->cols);
         for (int k = 0; k < DECODER_STATES; k++)
             if (alone.after.part[k])
                 same = same && same_bits(node_row(together.after.part[k], i),
@@ -997,6 +1011,69 @@ static void check_weights(const struct plan *p)
                 assert_false(same);
         }
     model_free(m);
+}
+
+/* What the decoder gives to each hop times what the hop gives to word j, for
+ * the first step of sentence b. */
+static double weight_of_word(const struct decoder_memory *memory,
+                             const struct node *weights, int b, int j)
+{
+    double sum = 0;
+    for (int k = 0; k < memory->length[b]; k++) {
+        const float *hop = node_row(memory->encoded.hops, memory->start[b] + k);
+        sum += (double)node_row(weights, b)[k] * (double)hop[j];
+    }
+    return sum;
+}
+
+static void check_hops(const struct plan *p)
+{
+    static const int bos[4] = { BOS, BOS, BOS, BOS };
+    struct model *m = make_model(p, 1.5f);
+    struct arena arena;
+    struct graph g;
+    struct batch batch;
+    struct decoder_memory memory;
+    struct decoder_state first;
+    struct decoder_inputs inputs;
+    struct decoder_step hops;
+    struct model_step words;
+    arena_init(&arena);
+    graph_init(&g);
+    make_batch(&batch, &arena, four, 4);
+    model_prepare(m);
+    model_bind(m, NULL, &g);
+    model_encode(m, &g, &batch.source, &memory);
+    struct ragged over = all_of(&memory);
+    model_begin(m, &g, &memory, &over, &first);
+    decoder_inputs(&m->decoder, &g, bos, 4, &inputs);
+    decoder_step(&m->decoder, &g, &memory, &over, &inputs, &first, &hops);
+    model_step(m, &g, &memory, &over, bos, 4, &first, &words);
+    for (int b = 0; b < 4; b++)
+        for (int j = 0; j < words.weights->cols; j++) {
+            double wanted = weight_of_word(&memory, hops.weights, b, j);
+            double got = (double)node_row(words.weights, b)[j];
+            if (!(fabs(got - wanted) < 1e-6))
+                fail_msg("%s: pair %d, word %d: %g, not %g", describe(p), b, j,
+                         got, wanted);
+        }
+    graph_release(&g);
+    arena_release(&arena);
+    model_free(m);
+}
+
+static void test_weights_through_hops(void **state)
+{
+    (void)state;
+    int checked = 0;
+    for (int i = 0; i < plan_count(); i++) {
+        struct plan p = plan_make(i, 4, 6);
+        if (!p.self->hops || !p.kind->context)
+            continue;
+        check_hops(&p);
+        checked++;
+    }
+    assert_true(checked > 0);
 }
 
 static void test_weights(void **state)
@@ -1267,6 +1344,7 @@ int main(void)
         cmocka_unit_test(test_batch_has_no_influence),
         cmocka_unit_test(test_hypotheses_have_no_influence),
         cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_weights_through_hops),
         cmocka_unit_test(test_what_is_read),
         cmocka_unit_test(test_directions),
         cmocka_unit_test(test_refused),

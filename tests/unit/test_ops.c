@@ -289,6 +289,16 @@ static struct node *build_earlier(struct graph *g, struct node **leaf)
     return weighted_sum(g, a, leaf[1], &earlier);
 }
 
+static struct node *build_additive_earlier(struct graph *g, struct node **leaf)
+{
+    return additive_scores(g, leaf[0], leaf[1], leaf[2], &earlier);
+}
+
+static struct node *build_dot_earlier(struct graph *g, struct node **leaf)
+{
+    return dot_scores(g, leaf[0], leaf[1], &earlier);
+}
+
 static struct node *build_overlap(struct graph *g, struct node **leaf)
 {
     return overlap(g, leaf[0], 3);
@@ -521,6 +531,10 @@ static const struct small_graph graphs[] = {
       .leaf = { { "q", QUERIES, 19 }, { "k", MEMORY, 19 } } },
     { "ragged_softmax", build_softmax, .leaf = { { "e", QUERIES, WIDTH } },
       .bound = 2 },
+    { "additive_scores of nothing", build_additive_earlier,
+      .leaf = { { "q", QUERIES, 5 }, { "k", MEMORY, 5 }, { "v", 1, 5 } } },
+    { "dot_scores of nothing", build_dot_earlier,
+      .leaf = { { "q", QUERIES, 5 }, { "k", MEMORY, 5 } } },
     { "softmax and sum of nothing", build_earlier,
       .leaf = { { "e", QUERIES, WIDTH }, { "v", MEMORY, 5 } } },
     { "overlap", build_overlap, .leaf = { { "a", 6, 7 } } },
