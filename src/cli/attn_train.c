@@ -8,6 +8,7 @@
 
 #include "base/output.h"
 #include "base/report.h"
+#include "base/signals.h"
 #include "base/version.h"
 #include "cli/option.h"
 #include "config/config.h"
@@ -73,10 +74,8 @@ static void on_signal(int number)
 /* A second signal ends the program at once. */
 static void catch_signals(void)
 {
-    struct sigaction action = { .sa_handler = on_signal,
-                                .sa_flags = (int)SA_RESETHAND };
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    signals_catch(SIGINT, on_signal, true);
+    signals_catch(SIGTERM, on_signal, true);
 }
 
 static int read_option(struct options *o, int option)

@@ -79,4 +79,5 @@ for options in '--attention.score scaled_dot' '--attention.score location' \
     # shellcheck disable=SC2086 # a list of options
     error_rate reverse $options
 done
+error_rate copy --attention.score scaled_dot
 finish
