@@ -1,11 +1,9 @@
 #include "attention/attention.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "nn/choice.h"
-#include "base/alloc.h"
 #include "config/config.h"
 #include "tensor/vec.h"
 
@@ -319,13 +317,11 @@ struct ragged attention_window(const struct attention *a, struct graph *g,
 int attention_param(struct params *p, const char *name, int rows, int cols,
                     enum init init)
 {
-    char *dotted = xasprintf("attention.%s", name);
-    int id = params_declare(p, &(struct param){ .name = dotted,
-                                                .rows = rows,
-                                                .cols = cols,
-                                                .init = init });
-    free(dotted);
-    return id;
+    return params_declare_in(p, "attention",
+                             (struct param){ .name = name,
+                                             .rows = rows,
+                                             .cols = cols,
+                                             .init = init });
 }
 
 int attention_same_width(const struct attention *a, const struct config *cfg)

@@ -3,16 +3,9 @@
 #include <assert.h>
 #include <math.h>
 
-#include "graph/ops.h"
+#include "graph/ragged.h"
 #include "tensor/kernel.h"
 #include "tensor/vec.h"
-
-static struct ragged *keep(struct graph *g, const struct ragged *over)
-{
-    struct ragged *copy = arena_alloc(&g->arena, sizeof(*copy));
-    *copy = *over;
-    return copy;
-}
 
 /* sum_a v_a tanh(q_a + k_a), in blocks that stay in the first cache */
 enum { BLOCK = 256 };
@@ -82,7 +75,7 @@ struct node *additive_scores(struct graph *g, struct node *q, struct node *k,
     int A = q->cols;
     assert(k->cols == A && v->cols == A && v->rows == 1);
     struct node *y = graph_node(g, &op, q->rows, over->width, q, k, v, NULL);
-    y->extra = keep(g, over);
+    y->extra = ragged_keep(g, over);
     vec_zero(y->value, node_size(y));
     for (int i = 0; i < y->rows; i++)
         additive_row(A, over->length[i], node_row(q, i),
@@ -122,12 +115,6 @@ struct node *normalised(struct graph *graph, struct node *v, struct node *g)
     return y;
 }
 
-/* Where in the sentence column j of row i is. */
-static int place(const struct ragged *over, int i, int j)
-{
-    return (over->first ? over->first[i] : 0) + j;
-}
-
 KERNEL static void shift_query(int A, const float *restrict q, float c,
                                const float *restrict w, float *restrict out)
 {
@@ -147,7 +134,7 @@ static void covered_backward(struct graph *g, struct node *y)
     const float *w = vw->value + n;
     for (int i = 0; i < y->rows; i++)
         for (int j = 0; j < over->length[i]; j++) {
-            float covered = node_row(c, i)[place(over, i, j)];
+            float covered = node_row(c, i)[ragged_first(over, i) + j];
             float de = node_grad_row(y, i)[j];
             int row = over->start[i] + j;
             if (de == 0)
@@ -160,7 +147,8 @@ static void covered_backward(struct graph *g, struct node *y)
             vec_add(gradient_or(q, i, sink + 2 * n), du, n);
             vec_axpy(gradient_or(vw, 1, sink + 3 * n), covered, du, n);
             if (c->grad)
-                node_grad_row(c, i)[place(over, i, j)] += vec_dot(du, w, A);
+                node_grad_row(c, i)[ragged_first(over, i) + j] += vec_dot(du, w,
+                                                                          A);
         }
 }
 
@@ -173,11 +161,12 @@ struct node *covered_scores(struct graph *g, struct node *q, struct node *k,
     assert(k->cols == A && vw->cols == A && vw->rows == 2);
     struct node *y = graph_node(g, &op, q->rows, over->width, q, k, vw, c);
     float *t = arena_array(&g->arena, (size_t)A, sizeof(*t));
-    y->extra = keep(g, over);
+    y->extra = ragged_keep(g, over);
     vec_zero(y->value, node_size(y));
     for (int i = 0; i < y->rows; i++)
         for (int j = 0; j < over->length[i]; j++) {
-            shift_query(A, node_row(q, i), node_row(c, i)[place(over, i, j)],
+            shift_query(A, node_row(q, i),
+                        node_row(c, i)[ragged_first(over, i) + j],
                         vw->value + A, t);
             additive_row(A, 1, t, node_row(k, over->start[i] + j), vw->value,
                          node_row(y, i) + j);

@@ -2,16 +2,9 @@
  * that belong to their sentence. */
 #include <assert.h>
 
-#include "graph/ops.h"
+#include "graph/ragged.h"
 #include "tensor/kernel.h"
 #include "tensor/vec.h"
-
-static struct ragged *keep(struct graph *g, const struct ragged *over)
-{
-    struct ragged *copy = arena_alloc(&g->arena, sizeof(*copy));
-    *copy = *over;
-    return copy;
-}
 
 KERNEL static void dot_row(int A, int S, const float *q, const float *k,
                            float *e)
@@ -77,7 +70,7 @@ struct node *dot_scores(struct graph *g, struct node *q, struct node *k,
     static const struct op op = { "dot_scores", dot_backward };
     assert(q->cols == k->cols);
     struct node *y = graph_node(g, &op, q->rows, over->width, q, k, NULL, NULL);
-    y->extra = keep(g, over);
+    y->extra = ragged_keep(g, over);
     vec_zero(y->value, node_size(y));
     for (int i = 0; i < y->rows; i++)
         dot_row(q->cols, over->length[i], node_row(q, i),
@@ -106,7 +99,7 @@ struct node *ragged_softmax(struct graph *g, struct node *e,
 {
     static const struct op op = { "ragged_softmax", softmax_backward };
     struct node *y = graph_node(g, &op, e->rows, e->cols, e, NULL, NULL, NULL);
-    y->extra = keep(g, over);
+    y->extra = ragged_keep(g, over);
     vec_zero(y->value, node_size(y));
     for (int i = 0; i < y->rows; i++) {
         int S = over->length[i];
@@ -141,7 +134,7 @@ struct node *weighted_sum(struct graph *g, struct node *a, struct node *v,
     static const struct op op = { "weighted_sum", weighted_backward };
     assert(a->cols == over->width);
     struct node *y = graph_node(g, &op, a->rows, v->cols, a, v, NULL, NULL);
-    y->extra = keep(g, over);
+    y->extra = ragged_keep(g, over);
     vec_zero(y->value, node_size(y));
     for (int i = 0; i < y->rows; i++)
         combine_rows(v->cols, over->length[i], node_row(a, i),
@@ -168,7 +161,7 @@ struct node *ragged_mean(struct graph *g, struct node *v,
 {
     static const struct op op = { "ragged_mean", mean_backward };
     struct node *y = graph_node(g, &op, n, v->cols, v, NULL, NULL, NULL);
-    y->extra = keep(g, over);
+    y->extra = ragged_keep(g, over);
     vec_zero(y->value, node_size(y));
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < over->length[i]; j++)

@@ -2,21 +2,9 @@
 #include <assert.h>
 #include <math.h>
 
-#include "graph/ops.h"
+#include "graph/ragged.h"
 #include "tensor/kernel.h"
 #include "tensor/vec.h"
-
-static struct ragged *keep(struct graph *g, const struct ragged *over)
-{
-    struct ragged *copy = arena_alloc(&g->arena, sizeof(*copy));
-    *copy = *over;
-    return copy;
-}
-
-static int first_of(const struct ragged *over, int i)
-{
-    return over->first ? over->first[i] : 0;
-}
 
 static void place_backward(struct graph *g, struct node *y)
 {
@@ -24,7 +12,7 @@ static void place_backward(struct graph *g, struct node *y)
     const struct ragged *window = y->extra;
     for (int i = 0; i < y->rows; i++)
         vec_add(node_grad_row(y->in[0], i),
-                node_grad_row(y, i) + first_of(window, i),
+                node_grad_row(y, i) + ragged_first(window, i),
                 (size_t)window->length[i]);
 }
 
@@ -33,11 +21,11 @@ struct node *place_window(struct graph *g, struct node *a,
 {
     static const struct op op = { "place_window", place_backward };
     struct node *y = graph_node(g, &op, a->rows, width, a, NULL, NULL, NULL);
-    y->extra = keep(g, window);
+    y->extra = ragged_keep(g, window);
     vec_zero(y->value, node_size(y));
     for (int i = 0; i < y->rows; i++) {
-        assert(first_of(window, i) + window->length[i] <= width);
-        vec_copy(node_row(y, i) + first_of(window, i), node_row(a, i),
+        assert(ragged_first(window, i) + window->length[i] <= width);
+        vec_copy(node_row(y, i) + ragged_first(window, i), node_row(a, i),
                  (size_t)window->length[i]);
     }
     return y;
@@ -46,7 +34,7 @@ struct node *place_window(struct graph *g, struct node *a,
 /* How many columns of row i of x[n,L] the window covers. */
 static int readable(const struct ragged *over, int i, int L)
 {
-    int rest = L - first_of(over, i);
+    int rest = L - ragged_first(over, i);
     return rest < 0 ? 0 : rest < over->length[i] ? rest : over->length[i];
 }
 
@@ -56,8 +44,8 @@ static void read_backward(struct graph *g, struct node *y)
     const struct ragged *over = y->extra;
     struct node *x = y->in[0];
     for (int i = 0; i < y->rows; i++)
-        vec_add(node_grad_row(x, i) + first_of(over, i), node_grad_row(y, i),
-                (size_t)readable(over, i, x->cols));
+        vec_add(node_grad_row(x, i) + ragged_first(over, i),
+                node_grad_row(y, i), (size_t)readable(over, i, x->cols));
 }
 
 struct node *read_window(struct graph *g, struct node *x, float behind,
@@ -66,11 +54,12 @@ struct node *read_window(struct graph *g, struct node *x, float behind,
     static const struct op op = { "read_window", read_backward };
     struct node *y = graph_node(g, &op, x->rows, over->width, x, NULL, NULL,
                                 NULL);
-    y->extra = keep(g, over);
+    y->extra = ragged_keep(g, over);
     vec_zero(y->value, node_size(y));
     for (int i = 0; i < y->rows; i++) {
         int n = readable(over, i, x->cols);
-        vec_copy(node_row(y, i), node_row(x, i) + first_of(over, i), (size_t)n);
+        vec_copy(node_row(y, i), node_row(x, i) + ragged_first(over, i),
+                 (size_t)n);
         for (int j = n; j < over->length[i]; j++)
             node_row(y, i)[j] = behind;
     }
@@ -95,7 +84,7 @@ struct node *relative_position(struct graph *g, struct node *x,
     static const struct op op = { "relative_position", position_backward };
     assert(x->cols == 1);
     struct node *y = graph_node(g, &op, x->rows, 1, x, NULL, NULL, NULL);
-    y->extra = keep(g, over);
+    y->extra = ragged_keep(g, over);
     for (int i = 0; i < y->rows; i++)
         y->value[i] = (float)(over->length[i] - 1) *
                       approx_sigmoid(x->value[i]);
@@ -111,7 +100,7 @@ struct gaussian {
 static float distance(const struct gaussian *k, const struct node *p, int i,
                       int j)
 {
-    return (float)(first_of(&k->over, i) + j) - p->value[i];
+    return (float)(ragged_first(&k->over, i) + j) - p->value[i];
 }
 
 /* da += dy w; dp += sum_j dy a w (f + j - p) / s^2, w the Gaussian */

@@ -30,17 +30,20 @@ static int declare_copy(const struct config *cfg, const struct encoder *e,
     return 0;
 }
 
-static int declare_one(struct params *p, int layer, int state,
-                       const char *letter, int rows, int cols, enum init init)
+/* tanh(x W + b) for one state of a layer */
+static void declare_dense(struct bridge *b, struct params *p, int layer,
+                          int state, int input)
 {
-    char *name = xasprintf("bridge.%d%s.%s", layer, state ? ".cell" : "",
-                           letter);
-    int id = params_declare(p, &(struct param){ .name = name,
-                                                .rows = rows,
-                                                .cols = cols,
-                                                .init = init });
-    free(name);
-    return id;
+    char *prefix = xasprintf("bridge.%d%s", layer, state ? ".cell" : "");
+    struct param W = {
+        .name = "W", .rows = input, .cols = b->hidden, .init = INIT_GLOROT
+    };
+    struct param bias = {
+        .name = "b", .rows = 1, .cols = b->hidden, .init = INIT_ZERO
+    };
+    b->W[layer][state] = params_declare_in(p, prefix, W);
+    b->b[layer][state] = params_declare_in(p, prefix, bias);
+    free(prefix);
 }
 
 int bridge_declare(struct bridge *b, struct params *p, const struct config *cfg,
@@ -60,11 +63,8 @@ int bridge_declare(struct bridge *b, struct params *p, const struct config *cfg,
     if (b->kind->copy)
         return declare_copy(cfg, e, cell);
     for (int l = 0; l < b->layers && b->kind->dense; l++)
-        for (int s = 0; s < b->states; s++) {
-            b->W[l][s] = declare_one(p, l, s, "W", e->width, b->hidden,
-                                     INIT_GLOROT);
-            b->b[l][s] = declare_one(p, l, s, "b", 1, b->hidden, INIT_ZERO);
-        }
+        for (int s = 0; s < b->states; s++)
+            declare_dense(b, p, l, s, e->width);
     return 0;
 }
 

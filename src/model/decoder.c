@@ -161,10 +161,11 @@ void decoder_begin(const struct decoder *d, struct graph *g,
     memset(state, 0, sizeof(*state));
     for (int l = 0; l < d->layers; l++)
         for (int s = 0; s < d->cell[l].cell->states; s++)
-            state->part[l * CELL_STATES + s] = bridge_state(
-                &d->bridge, g, &memory->encoded, over, memory->sentences, l, s);
+            state->part[l * CELL_STATES + s] =
+                bridge_state(&d->bridge, g, &memory->encoded, over,
+                             memory->encoded.sentences, l, s);
     if (d->input_feeding)
-        state->part[DECODER_FEED] = graph_zeros(g, memory->sentences,
+        state->part[DECODER_FEED] = graph_zeros(g, memory->encoded.sentences,
                                                 d->readout_width);
     int top = LAYERS - 1;
     while (!memory->encoded.last[top][0])

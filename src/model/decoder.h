@@ -36,9 +36,6 @@ struct decoder_state {
 struct decoder_memory {
     struct attention_memory attention;
     struct encoded encoded;
-    int sentences;
-    const int *start, *length; // [B] rows of each in the memory
-    int width;                 /* the longest */
 };
 
 /* Of the words before: rows of one step, or of all steps. */

@@ -1,8 +1,5 @@
 #include "model/readout.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "config/config.h"
 #include "model/decoder.h"
 #include "nn/choice.h"
@@ -33,15 +30,13 @@ const struct readout_kind *readout_named(const struct config *cfg)
 int readout_param(const struct decoder *d, struct params *p, const char *name,
                   int rows)
 {
-    char *dotted = xasprintf("readout.%s", name);
-    int id = params_declare(p,
-                            &(struct param){
-                                .name = dotted,
-                                .rows = rows,
-                                .cols = d->readout_width * d->readout->pieces,
-                                .init = rows == 1 ? INIT_ZERO : INIT_GLOROT });
-    free(dotted);
-    return id;
+    int cols = d->readout_width * d->readout->pieces;
+    enum init init = rows == 1 ? INIT_ZERO : INIT_GLOROT;
+    return params_declare_in(p, "readout",
+                             (struct param){ .name = name,
+                                             .rows = rows,
+                                             .cols = cols,
+                                             .init = init });
 }
 
 struct node *readout_activate(const struct decoder *d, struct graph *g,

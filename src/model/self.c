@@ -1,8 +1,5 @@
 #include "model/self.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "config/config.h"
 #include "graph/ops.h"
 #include "model/encoder.h"
@@ -51,13 +48,11 @@ void self_run(const struct self_attention *s, struct graph *g,
 int self_param(struct params *p, const char *name, int rows, int cols,
                enum init init)
 {
-    char *dotted = xasprintf("encoder.self.%s", name);
-    int id = params_declare(p, &(struct param){ .name = dotted,
-                                                .rows = rows,
-                                                .cols = cols,
-                                                .init = init });
-    free(dotted);
-    return id;
+    return params_declare_in(p, "encoder.self",
+                             (struct param){ .name = name,
+                                             .rows = rows,
+                                             .cols = cols,
+                                             .init = init });
 }
 
 void self_join_declare(struct self_attention *s, struct params *p)

@@ -1,6 +1,5 @@
 /* The recurrent encoder-decoder with attention. */
 #include <assert.h>
-#include <string.h>
 
 #include "config/config.h"
 #include "corpus/vocab.h"
@@ -51,13 +50,7 @@ static int declare(struct model *m, const struct config *cfg)
 static void encode(const struct model *m, struct graph *g,
                    const struct side *source, struct decoder_memory *memory)
 {
-    struct encoded *encoded = &memory->encoded;
-    memset(memory, 0, sizeof(*memory));
-    encoder_run(&m->encoder, g, source, encoded);
-    memory->sentences = encoded->sentences;
-    memory->start = encoded->start;
-    memory->length = encoded->length;
-    memory->width = encoded->width;
+    encoder_run(&m->encoder, g, source, &memory->encoded);
     attention_memory_init(&m->decoder.attention, g, memory->encoded.memory,
                           &memory->attention);
 }
@@ -145,7 +138,7 @@ static void teacher_force(const struct decoder *d, struct graph *g,
                           struct node *features[DECODER_FEATURES],
                           struct model_trace *trace)
 {
-    struct ragged over = { memory->start, memory->length, memory->width, NULL };
+    struct ragged over = encoded_rows(&memory->encoded);
     struct node **parts[DECODER_FEATURES];
     for (int k = 0; k < DECODER_FEATURES; k++)
         parts[k] = arena_array(&g->arena, (size_t)pack->steps,

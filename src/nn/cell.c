@@ -1,9 +1,7 @@
 #include "nn/cell.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
-#include "base/alloc.h"
 #include "config/config.h"
 #include "graph/ops.h"
 
@@ -18,14 +16,10 @@ const struct cell *const cells[] = {
 };
 #undef X
 
-static int declare(struct params *p, const char *prefix, const char *name,
-                   struct param spec)
+static struct param named(const char *name, struct param spec)
 {
-    char *dotted = xasprintf("%s.%s", prefix, name);
-    spec.name = dotted;
-    int id = params_declare(p, &spec);
-    free(dotted);
-    return id;
+    spec.name = name;
+    return spec;
 }
 
 /* A vector of one unit is always 0 when it is normalised. */
@@ -46,14 +40,14 @@ static void declare_norm(struct cell_weights *w, struct params *p,
 {
     int H = w->hidden, gH = w->cell->gates * H;
     struct param gain = { .rows = 1, .cols = gH, .init = INIT_ONE };
-    w->W_gain = declare(p, prefix, "W_gain", gain);
-    w->U_gain = declare(p, prefix, "U_gain", gain);
+    w->W_gain = params_declare_in(p, prefix, named("W_gain", gain));
+    w->U_gain = params_declare_in(p, prefix, named("U_gain", gain));
     if (w->cell->states == 1)
         return;
     gain.cols = H;
-    w->cell_gain = declare(p, prefix, "cell_gain", gain);
+    w->cell_gain = params_declare_in(p, prefix, named("cell_gain", gain));
     gain.init = INIT_ZERO;
-    w->cell_bias = declare(p, prefix, "cell_bias", gain);
+    w->cell_bias = params_declare_in(p, prefix, named("cell_bias", gain));
 }
 
 void cell_declare(struct cell_weights *w, const struct cell *cell,
@@ -76,17 +70,17 @@ void cell_declare(struct cell_weights *w, const struct cell *cell,
                                 .cell_gain = -1,
                                 .cell_bias = -1 };
     matrix.rows = shape->input;
-    w->W = declare(p, prefix, "W", matrix);
+    w->W = params_declare_in(p, prefix, named("W", matrix));
     if (shape->context > 0) {
         matrix.rows = shape->context;
-        w->C = declare(p, prefix, "C", matrix);
+        w->C = params_declare_in(p, prefix, named("C", matrix));
     }
     matrix.rows = hidden;
     matrix.init = INIT_ORTHOGONAL;
-    w->U = declare(p, prefix, "U", matrix);
-    w->b = declare(p, prefix, "b", bias);
+    w->U = params_declare_in(p, prefix, named("U", matrix));
+    w->b = params_declare_in(p, prefix, named("b", bias));
     if (cell->state_bias)
-        w->c = declare(p, prefix, "c", bias);
+        w->c = params_declare_in(p, prefix, named("c", bias));
     if (shape->layer_norm)
         declare_norm(w, p, prefix);
 }

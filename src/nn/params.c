@@ -24,6 +24,15 @@ int params_declare(struct params *p, const struct param *spec)
     return p->count++;
 }
 
+int params_declare_in(struct params *p, const char *prefix, struct param spec)
+{
+    char *dotted = xasprintf("%s.%s", prefix, spec.name);
+    spec.name = dotted;
+    int id = params_declare(p, &spec);
+    free(dotted);
+    return id;
+}
+
 void params_allocate(struct params *p)
 {
     p->values = xaligned(array_bytes(p->size, sizeof(float)));

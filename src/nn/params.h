@@ -58,6 +58,9 @@ struct gradients {
 /* Returns the parameter's number. */
 int params_declare(struct params *p, const struct param *spec);
 
+/* The same under a prefix: spec.name "W" declares "PREFIX.W". */
+int params_declare_in(struct params *p, const char *prefix, struct param spec);
+
 /* Takes the memory for all parameters, zeroed. */
 void params_allocate(struct params *p);
 void params_release(struct params *p);

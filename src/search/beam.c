@@ -124,10 +124,11 @@ static void search_init(struct search *s, struct beam *b,
 static struct ragged rows_over(struct search *s)
 {
     for (int i = 0; i < s->rows; i++) {
-        s->start[i] = s->memory.start[s->row[i].sentence];
-        s->length[i] = s->memory.length[s->row[i].sentence];
+        s->start[i] = s->memory.encoded.start[s->row[i].sentence];
+        s->length[i] = s->memory.encoded.length[s->row[i].sentence];
     }
-    return (struct ragged){ s->start, s->length, s->memory.width, NULL };
+    return (struct ragged){ s->start, s->length, s->memory.encoded.width,
+                            NULL };
 }
 
 /* log p of an entry of a row of logits, as cross_entropy() computes it */

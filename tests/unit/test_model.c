@@ -699,12 +699,6 @@ static double log_probability(const struct node *logits, int row, int gold)
     return (double)x[gold] - top - log(sum);
 }
 
-static struct ragged all_of(const struct decoder_memory *memory)
-{
-    return (struct ragged){ memory->start, memory->length, memory->width,
-                            NULL };
-}
-
 /* A step looks where teacher forcing has looked. */
 static void check_looks(const struct model_step *step,
                         const struct model_trace *trace, int t, int b)
@@ -725,7 +719,7 @@ static void step_through(const struct model *m, struct graph *g,
     struct decoder_memory memory;
     struct decoder_state now;
     model_encode(m, g, &batch->source, &memory);
-    struct ragged over = all_of(&memory);
+    struct ragged over = encoded_rows(&memory.encoded);
     model_begin(m, g, &memory, &over, &now);
     int B = batch->target.sentences;
     int *ids = arena_array(&g->arena, (size_t)B, sizeof(*ids));
@@ -912,21 +906,22 @@ static void check_hypotheses(const struct plan *p)
     model_prepare(m);
     model_bind(m, NULL, &g);
     model_encode(m, &g, &batch.source, &memory);
-    struct ragged over = all_of(&memory);
+    struct ragged over = encoded_rows(&memory.encoded);
     model_begin(m, &g, &memory, &over, &first);
     int start[N], length[N];
     for (int i = 0; i < N; i++) {
-        start[i] = memory.start[sentence[i]];
-        length[i] = memory.length[sentence[i]];
+        start[i] = memory.encoded.start[sentence[i]];
+        length[i] = memory.encoded.length[sentence[i]];
     }
     for (int k = 0; k < DECODER_STATES; k++)
         picked.part[k] = first.part[k]
                              ? pick_rows(&g, first.part[k], sentence, N)
                              : NULL;
-    struct ragged mixed = { start, length, memory.width, NULL };
+    struct ragged mixed = { start, length, memory.encoded.width, NULL };
     model_step(m, &g, &memory, &mixed, last, N, &picked, &together);
     for (int i = 0; i < N; i++) {
-        struct ragged one = { start + i, length + i, memory.width, NULL };
+        struct ragged one = { start + i, length + i, memory.encoded.width,
+                              NULL };
         for (int k = 0; k < DECODER_STATES; k++)
             own.part[k] = picked.part[k] ? graph_view(&g, picked.part[k], i, 1)
                                          : NULL;
@@ -1019,8 +1014,9 @@ static double weight_of_word(const struct decoder_memory *memory,
                              const struct node *weights, int b, int j)
 {
     double sum = 0;
-    for (int k = 0; k < memory->length[b]; k++) {
-        const float *hop = node_row(memory->encoded.hops, memory->start[b] + k);
+    for (int k = 0; k < memory->encoded.length[b]; k++) {
+        const float *hop = node_row(memory->encoded.hops,
+                                    memory->encoded.start[b] + k);
         sum += (double)node_row(weights, b)[k] * (double)hop[j];
     }
     return sum;
@@ -1044,7 +1040,7 @@ static void check_hops(const struct plan *p)
     model_prepare(m);
     model_bind(m, NULL, &g);
     model_encode(m, &g, &batch.source, &memory);
-    struct ragged over = all_of(&memory);
+    struct ragged over = encoded_rows(&memory.encoded);
     model_begin(m, &g, &memory, &over, &first);
     decoder_inputs(&m->decoder, &g, bos, 4, &inputs);
     decoder_step(&m->decoder, &g, &memory, &over, &inputs, &first, &hops);
@@ -1107,7 +1103,7 @@ static void first_logits(const struct model *m, bool memory, bool summary,
     for (int l = 0; l < m->encoder.layers && summary; l++)
         numbers_fill(encoded.encoded.last[l][0]->value,
                      (size_t)m->encoder.width, 1.0f, 78);
-    struct ragged over = all_of(&encoded);
+    struct ragged over = encoded_rows(&encoded.encoded);
     model_begin(m, &g, &encoded, &over, &now);
     model_step(m, &g, &encoded, &over, bos, 1, &now, &step);
     memcpy(logits, step.logits->value, WORDS * sizeof(*logits));
