@@ -1,16 +1,19 @@
-"""The log-probabilities of translations, computed once more with NumPy.
+"""Log-probabilities, weights and links of translations, once more with NumPy.
 
     reference.py SOURCE TARGET < LIST
 
-Each line of LIST is a description, a model file and a file of numbers, tabs
-between them; the numbers, a line each, are what attn-score says of the pairs.
-Printed is, for each line, the largest relative difference and the description,
-a tab between them.
+Each line of LIST is a description, a model file, and what attn-score says of
+the pairs: a file of numbers, a line each, one of weights (csv) and one of links
+(pharaoh), tabs between them. Printed is, for each line, the largest relative
+difference of a number, the largest difference of a weight, how many links
+are wrong, and the description, tabs between them. A link is wrong whose weight
+is not the largest to 1e-5, or that is missing or too much.
 
 This is written from the equations of the documentation, not from the programs,
 in double precision, sentence by sentence and word by word. Row vectors; x W.
 """
 
+import csv
 import sys
 import zipfile
 
@@ -147,15 +150,16 @@ def encode(m, ids):
 
 
 def self_attention(m, h):
-    """What the decoder sees of the states [S,M]."""
+    """What the decoder sees of the states [S,M], and hops [r,S] or None."""
     kind = m.get("encoder", "self_attention")
     if kind == "none":
-        return h
+        return h, None
     name = "encoder.self."
     p = {n[len(name) :]: a for n, a in m.p.items() if n.startswith(name)}
     if kind == "structured":
         e = p["V"] @ np.tanh(h @ p["W"]).T
-        return np.array([softmax(hop) @ h for hop in e])
+        hops = np.array([softmax(hop) for hop in e])
+        return hops @ h, hops
     if kind == "own":
         a = softmax(np.tanh(h @ p["W"] + p["b"]) @ p["v"])
         contexts = [a @ h] * len(h)
@@ -164,7 +168,7 @@ def self_attention(m, h):
         for j in range(1, len(h)):
             x = np.tanh(h[j] @ p["W"] + h[:j] @ p["U"] + p["b"])
             contexts.append(softmax(x @ p["v"]) @ h[:j])
-    return np.tanh(h @ p["W_h"] + np.array(contexts) @ p["W_c"] + p["b_h"])
+    return np.tanh(h @ p["W_h"] + np.array(contexts) @ p["W_c"] + p["b_h"]), None
 
 
 def first_states(m, memory, ends):
@@ -291,8 +295,9 @@ setattr(Head, "global", Head.global_)
 
 
 class Attention:
-    def __init__(self, m, memory, summary):
-        self.m, self.summary = m, summary
+    def __init__(self, m, words, memory, hops, summary):
+        self.m, self.words, self.hops, self.summary = m, words, hops, summary
+        self.weights = []
         self.h = m.number("attention", "heads")
         keys = values = memory
         if m.get("attention", "memory") == "key_value":
@@ -309,16 +314,20 @@ class Attention:
         ]
 
     def step(self, query):
-        """The context, or None."""
+        """The context, or None; the mean of the heads' weights is kept."""
         kind = self.m.get("attention", "kind")
         if kind == "none":
+            self.weights.append(np.zeros(self.words))
             return None
         if kind == "static":
             query = self.summary
         if self.h > 1:
             query = query @ self.m.p["attention.W_q"]
         queries = np.split(query, self.h)
-        return np.concatenate([h.step(q)[1] for h, q in zip(self.heads, queries)])
+        weights, contexts = zip(*(h.step(q) for h, q in zip(self.heads, queries)))
+        weights = np.mean(weights, axis=0)
+        self.weights.append(weights if self.hops is None else weights @ self.hops)
+        return np.concatenate(contexts)
 
 
 # --- decoder ----------------------------------------------------------------
@@ -375,12 +384,13 @@ def decode(m, y, feed, states, attention):
     return t, states
 
 
-def log_probability(m, source, target):
+def translation(m, source, target):
+    """Its log-probability, and the weights [T,S]."""
     p = m.p
     memory, ends = encode(m, source)
-    memory = self_attention(m, memory)
+    memory, hops = self_attention(m, memory)
     states = first_states(m, memory, ends)
-    attention = Attention(m, memory, ends[-1][0])
+    attention = Attention(m, len(source), memory, hops, ends[-1][0])
     tied = m.get("model", "tied_embeddings")
     table = p["source.embedding" if tied == "all" else "target.embedding"]
     f = READOUTS[m.get("decoder", "readout")]
@@ -397,7 +407,7 @@ def log_probability(m, source, target):
         logits = t @ W + p["output.b"]
         total += logits[word] - logits.max() - np.log(np.exp(logits - logits.max()).sum())
         before = word
-    return total
+    return total, np.array(attention.weights)
 
 
 # --- the comparison ---------------------------------------------------------
@@ -408,18 +418,73 @@ def ids(line, vocabulary):
     return [vocabulary.get(w, UNK) for w in words] + [EOS]
 
 
-def compare(m, pairs, numbers):
-    worst = 0.0
-    if len(pairs) != len(numbers):
-        return float("inf")
-    for (source, target), got in zip(pairs, numbers):
-        s, t = ids(source, m.source), ids(target, m.target)
-        wanted = 0.0 if len(s) == len(t) == 1 else log_probability(m, s, t)
+class Worst:
+    def __init__(self):
+        self.number = self.weight = 0.0
+        self.links = 0
+
+    def add_number(self, wanted, got):
         difference = abs(wanted - got) / max(abs(wanted), 1e-30)
-        worst = max(worst, 0.0 if wanted == got else difference)
         if np.isnan(got):
-            return float("inf")
+            difference = np.inf
+        self.number = max(self.number, 0.0 if wanted == got else difference)
+
+    def add_weights(self, wanted, got):
+        """got has (row, column): weight for all of wanted, and nothing else."""
+        if len(got) != wanted.size:
+            self.weight = np.inf
+            return
+        for (t, s), weight in got.items():
+            self.weight = max(self.weight, abs(wanted[t, s] - weight))
+
+    def add_links(self, weights, links):
+        """Row t of a word links it to the largest weight, but not to </s>."""
+        for t, row in enumerate(weights[:-1]):
+            largest = np.flatnonzero(row >= row.max() - 1e-5)
+            got = [s for s, to in links if to == t]
+            if row.max() == 0 or not got:
+                right = not got and (row.max() == 0 or len(row) - 1 in largest)
+            else:
+                right = len(got) == 1 and got[0] in largest and got[0] < len(row) - 1
+            self.links += not right
+        self.links += sum(to >= len(weights) - 1 for s, to in links)
+
+
+def compare(m, pairs, numbers, weights, links):
+    worst = Worst()
+    if not len(pairs) == len(numbers) == len(links):
+        worst.number = np.inf
+        return worst
+    for i, (source, target) in enumerate(pairs):
+        s, t = ids(source, m.source), ids(target, m.target)
+        if len(s) == len(t) == 1:
+            worst.add_number(0.0, numbers[i])
+            worst.add_weights(np.zeros((0, 0)), weights.get(i, {}))
+            worst.links += len(links[i])
+            continue
+        wanted, rows = translation(m, s, t)
+        worst.add_number(wanted, numbers[i])
+        worst.add_weights(rows, weights.get(i, {}))
+        worst.add_links(rows, links[i])
     return worst
+
+
+def read_weights(path):
+    """{sentence: {(target, source): weight}}"""
+    weights = {}
+    with open(path, newline="") as f:
+        for row in csv.DictReader(f):
+            place = int(row["target_pos"]), int(row["source_pos"])
+            weights.setdefault(int(row["sentence"]), {})[place] = float(row["weight"])
+    return weights
+
+
+def read_links(path):
+    """[(source, target), …] of each line."""
+    with open(path) as f:
+        return [
+            [tuple(int(n) for n in link.split("-")) for link in line.split()] for line in f
+        ]
 
 
 def main():
@@ -429,10 +494,13 @@ def main():
             sides.append(f.read().split("\n")[:-1])
     pairs = list(zip(*sides))
     for line in sys.stdin:
-        description, model, scores = line.rstrip("\n").split("\t")
+        description, model, scores, weights, links = line.rstrip("\n").split("\t")
         with open(scores) as f:
             numbers = [float(x) for x in f]
-        print("%.3g\t%s" % (compare(Model(model), pairs, numbers), description))
+        worst = compare(
+            Model(model), pairs, numbers, read_weights(weights), read_links(links)
+        )
+        print("%.3g\t%.3g\t%d\t%s" % (worst.number, worst.weight, worst.links, description))
 
 
 main()
