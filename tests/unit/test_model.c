@@ -19,6 +19,7 @@
 #include "graph/gradcheck.h"
 #include "numbers.h"
 #include "scratch.h"
+#include "settings.h"
 #include "tensor/gemm.h"
 #include "tensor/vec.h"
 
@@ -62,18 +63,6 @@ static const char *describe(const struct plan *p)
              p->encoder_norm, p->decoder_norm, p->self->name, p->smoothing,
              p->dropout);
     return text;
-}
-
-static void set(struct config *cfg, const char *key, const char *value)
-{
-    assert_int_equal(config_set(cfg, key, value), 0);
-}
-
-static void set_number(struct config *cfg, const char *key, int value)
-{
-    char text[16];
-    snprintf(text, sizeof(text), "%d", value);
-    set(cfg, key, text);
 }
 
 /* Widths differ where they may, so that no two can be taken for each other. */
@@ -886,6 +875,34 @@ static void test_batch_has_no_influence(void **state)
     }
 }
 
+/* The four sentences, encoded, before the first step of a search. */
+struct search {
+    struct arena arena;
+    struct graph g;
+    struct batch batch;
+    struct decoder_memory memory;
+    struct decoder_state first;
+    struct ragged over;
+};
+
+static void search_start(struct search *s, struct model *m)
+{
+    arena_init(&s->arena);
+    graph_init(&s->g);
+    make_batch(&s->batch, &s->arena, four, 4);
+    model_prepare(m);
+    model_bind(m, NULL, &s->g);
+    model_encode(m, &s->g, &s->batch.source, &s->memory);
+    s->over = encoded_rows(&s->memory.encoded);
+    model_begin(m, &s->g, &s->memory, &s->over, &s->first);
+}
+
+static void search_end(struct search *s)
+{
+    graph_release(&s->g);
+    arena_release(&s->arena);
+}
+
 /* Hypotheses in any order, several of one sentence: a hypothesis' logits,
  * weights and state are those that it has alone. */
 static void check_hypotheses(const struct plan *p)
@@ -894,38 +911,29 @@ static void check_hypotheses(const struct plan *p)
     static const int sentence[N] = { 2, 0, 0, 3, 1, 2, 0 };
     static const int last[N] = { 4, 5, 5, 1, 7, 3, 9 };
     struct model *m = make_model(p, 0.7f);
-    struct arena arena;
-    struct graph g;
-    struct batch batch;
-    struct decoder_memory memory;
-    struct decoder_state first, picked, own;
+    struct search s;
+    struct decoder_state picked, own;
     struct model_step together, alone;
-    arena_init(&arena);
-    graph_init(&g);
-    make_batch(&batch, &arena, four, 4);
-    model_prepare(m);
-    model_bind(m, NULL, &g);
-    model_encode(m, &g, &batch.source, &memory);
-    struct ragged over = encoded_rows(&memory.encoded);
-    model_begin(m, &g, &memory, &over, &first);
+    search_start(&s, m);
     int start[N], length[N];
     for (int i = 0; i < N; i++) {
-        start[i] = memory.encoded.start[sentence[i]];
-        length[i] = memory.encoded.length[sentence[i]];
+        start[i] = s.memory.encoded.start[sentence[i]];
+        length[i] = s.memory.encoded.length[sentence[i]];
     }
     for (int k = 0; k < DECODER_STATES; k++)
-        picked.part[k] = first.part[k]
-                             ? pick_rows(&g, first.part[k], sentence, N)
+        picked.part[k] = s.first.part[k]
+                             ? pick_rows(&s.g, s.first.part[k], sentence, N)
                              : NULL;
-    struct ragged mixed = { start, length, memory.encoded.width, NULL };
-    model_step(m, &g, &memory, &mixed, last, N, &picked, &together);
+    struct ragged mixed = { start, length, s.memory.encoded.width, NULL };
+    model_step(m, &s.g, &s.memory, &mixed, last, N, &picked, &together);
     for (int i = 0; i < N; i++) {
-        struct ragged one = { start + i, length + i, memory.encoded.width,
+        struct ragged one = { start + i, length + i, s.memory.encoded.width,
                               NULL };
         for (int k = 0; k < DECODER_STATES; k++)
-            own.part[k] = picked.part[k] ? graph_view(&g, picked.part[k], i, 1)
-                                         : NULL;
-        model_step(m, &g, &memory, &one, last + i, 1, &own, &alone);
+            own.part[k] = picked.part[k]
+                              ? graph_view(&s.g, picked.part[k], i, 1)
+                              : NULL;
+        model_step(m, &s.g, &s.memory, &one, last + i, 1, &own, &alone);
         bool same = same_bits(node_row(together.logits, i), alone.logits->value,
                               WORDS);
         if (alone.weights)
@@ -940,8 +948,7 @@ static void check_hypotheses(const struct plan *p)
         if (!same)
             fail_msg("%s: hypothesis %d", describe(p), i);
     }
-    graph_release(&g);
-    arena_release(&arena);
+    search_end(&s);
     model_free(m);
 }
 
@@ -1026,35 +1033,24 @@ static void check_hops(const struct plan *p)
 {
     static const int bos[4] = { BOS, BOS, BOS, BOS };
     struct model *m = make_model(p, 1.5f);
-    struct arena arena;
-    struct graph g;
-    struct batch batch;
-    struct decoder_memory memory;
-    struct decoder_state first;
+    struct search s;
     struct decoder_inputs inputs;
     struct decoder_step hops;
     struct model_step words;
-    arena_init(&arena);
-    graph_init(&g);
-    make_batch(&batch, &arena, four, 4);
-    model_prepare(m);
-    model_bind(m, NULL, &g);
-    model_encode(m, &g, &batch.source, &memory);
-    struct ragged over = encoded_rows(&memory.encoded);
-    model_begin(m, &g, &memory, &over, &first);
-    decoder_inputs(&m->decoder, &g, bos, 4, &inputs);
-    decoder_step(&m->decoder, &g, &memory, &over, &inputs, &first, &hops);
-    model_step(m, &g, &memory, &over, bos, 4, &first, &words);
+    search_start(&s, m);
+    decoder_inputs(&m->decoder, &s.g, bos, 4, &inputs);
+    decoder_step(&m->decoder, &s.g, &s.memory, &s.over, &inputs, &s.first,
+                 &hops);
+    model_step(m, &s.g, &s.memory, &s.over, bos, 4, &s.first, &words);
     for (int b = 0; b < 4; b++)
         for (int j = 0; j < words.weights->cols; j++) {
-            double wanted = weight_of_word(&memory, hops.weights, b, j);
+            double wanted = weight_of_word(&s.memory, hops.weights, b, j);
             double got = (double)node_row(words.weights, b)[j];
             if (!(fabs(got - wanted) < 1e-6))
-                fail_msg("%s: pair %d, word %d: %g, not %g", describe(p), b, j,
-                         got, wanted);
+                fail_msg("%s: pair %d, word %d: %s.g, not %s.g", describe(p), b,
+                         j, got, wanted);
         }
-    graph_release(&g);
-    arena_release(&arena);
+    search_end(&s);
     model_free(m);
 }
 
