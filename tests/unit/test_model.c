@@ -1047,7 +1047,7 @@ static void check_hops(const struct plan *p)
             double wanted = weight_of_word(&s.memory, hops.weights, b, j);
             double got = (double)node_row(words.weights, b)[j];
             if (!(fabs(got - wanted) < 1e-6))
-                fail_msg("%s: pair %d, word %d: %s.g, not %s.g", describe(p), b,
+                fail_msg("%s: pair %d, word %d: %g, not %g", describe(p), b,
                          j, got, wanted);
         }
     search_end(&s);
