@@ -1047,8 +1047,8 @@ static void check_hops(const struct plan *p)
             double wanted = weight_of_word(&s.memory, hops.weights, b, j);
             double got = (double)node_row(words.weights, b)[j];
             if (!(fabs(got - wanted) < 1e-6))
-                fail_msg("%s: pair %d, word %d: %g, not %g", describe(p), b,
-                         j, got, wanted);
+                fail_msg("%s: pair %d, word %d: %g, not %g", describe(p), b, j,
+                         got, wanted);
         }
     search_end(&s);
     model_free(m);
