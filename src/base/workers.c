@@ -10,18 +10,22 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
+#include "base/profile.h"
 #include "base/report.h"
 
 struct worker {
     struct workers *all;
     int number;
     pthread_t thread;
+    struct profile *profile; /* NULL: no times are taken */
 };
 
 struct workers {
     int count; /* the caller included */
     struct worker *worker;
     workers_start_fn *start;
+    double profiled_since;
 
     pthread_mutex_t mutex;
     pthread_cond_t work, done;
@@ -67,6 +71,7 @@ static void run_tasks(struct workers *w, int number)
         if (task >= w->tasks)
             return;
         w->fn(w->arg, task, number);
+        profile_leave(w->worker[number].profile);
     }
 }
 
@@ -177,6 +182,30 @@ void workers_run(struct workers *w, int tasks, workers_task_fn *fn, void *arg)
     }
 }
 
+void workers_start_profile(struct workers *w)
+{
+    for (int i = 0; i < w->count; i++)
+        w->worker[i].profile = profile_new();
+    w->profiled_since = clock_seconds();
+}
+
+struct profile *workers_profile(const struct workers *w, int worker)
+{
+    return w->worker[worker].profile;
+}
+
+void workers_print_profile(const struct workers *w, FILE *out)
+{
+    if (!w->worker[0].profile)
+        return;
+    double seconds = clock_seconds() - w->profiled_since;
+    struct profile *sum = profile_new();
+    for (int i = 0; i < w->count; i++)
+        profile_add(sum, w->worker[i].profile);
+    profile_print(sum, seconds * w->count, out);
+    profile_free(sum);
+}
+
 void workers_free(struct workers *w)
 {
     if (w == NULL)
@@ -190,6 +219,8 @@ void workers_free(struct workers *w)
     pthread_mutex_destroy(&w->mutex);
     pthread_cond_destroy(&w->work);
     pthread_cond_destroy(&w->done);
+    for (int i = 0; i < w->count; i++)
+        profile_free(w->worker[i].profile);
     free(w->worker);
     free(w);
 }

@@ -11,6 +11,10 @@
 #ifndef ATTN_BASE_WORKERS_H
 #define ATTN_BASE_WORKERS_H
 
+#include <stdio.h>
+
+struct profile;
+
 typedef void workers_task_fn(void *arg, int task, int worker);
 typedef void workers_start_fn(void);
 
@@ -31,6 +35,16 @@ int workers_count(const struct workers *w);
  * then visible to the caller. With one thread the tasks run in order in the
  * caller. Not from within a task, and by one thread at a time. */
 void workers_run(struct workers *w, int tasks, workers_task_fn *fn, void *arg);
+
+/* Starts to take times (base/profile.h); before the first workers_run(). */
+void workers_start_profile(struct workers *w);
+
+/* The profile of a worker, for the tasks it runs; NULL: no times are taken. */
+struct profile *workers_profile(const struct workers *w, int worker);
+
+/* Prints the times of all workers since workers_start_profile(), if that was
+ * called. */
+void workers_print_profile(const struct workers *w, FILE *out);
 
 void workers_free(struct workers *w);
 

@@ -43,6 +43,7 @@ static const char help[] =
     "      --mini-batch N       pairs scored together\n"
     "      --max-length N       cut longer lines at N words\n"
     "      --threads N          worker threads; 0: one a processor (0)\n"
+    "      --profile            print at the end where the time went\n"
     "  -q, --quiet              say nothing but warnings and errors\n"
     "      --help               print this text\n"
     "      --version            print the version\n"
@@ -157,7 +158,7 @@ struct options {
     int threads;
     const char *alignment, *format;
     int eos;
-    bool help, version;
+    bool help, version, profile;
 };
 
 enum {
@@ -168,6 +169,7 @@ enum {
     OPTION_MINI_BATCH,
     OPTION_MAX_LENGTH,
     OPTION_THREADS,
+    OPTION_PROFILE,
     OPTION_HELP,
     OPTION_VERSION
 };
@@ -182,6 +184,7 @@ static const struct option long_options[] = {
     { "mini-batch", required_argument, NULL, OPTION_MINI_BATCH },
     { "max-length", required_argument, NULL, OPTION_MAX_LENGTH },
     { "threads", required_argument, NULL, OPTION_THREADS },
+    { "profile", no_argument, NULL, OPTION_PROFILE },
     { "quiet", no_argument, NULL, 'q' },
     { "help", no_argument, NULL, OPTION_HELP },
     { "version", no_argument, NULL, OPTION_VERSION },
@@ -214,6 +217,9 @@ static int read_option(struct options *o, int option)
         return option_int("--max-length", optarg, 1, 100000, &o->max_length);
     case OPTION_THREADS:
         return option_int("--threads", optarg, 0, WORKERS_LIMIT, &o->threads);
+    case OPTION_PROFILE:
+        o->profile = true;
+        return 0;
     case 'q':
         report_verbosity(QUIET);
         return 0;
@@ -302,6 +308,8 @@ static int score(const struct options *o, const struct model_file *f,
                  const struct corpus *c, double *nll)
 {
     struct workers *workers = workers_new(o->threads, gemm_thread_init);
+    if (o->profile)
+        workers_start_profile(workers);
     struct scorer *scorer = scorer_new(f->model, workers);
     int mini_batch = o->mini_batch > 0 ? o->mini_batch
                                        : f->config.translation.mini_batch;
@@ -312,6 +320,7 @@ static int score(const struct options *o, const struct model_file *f,
         scorer_corpus(scorer, c, mini_batch, nll);
     note("%zu pairs, %zu words of the target; %.0f MiB", c->pairs, c->tokens[1],
          (double)scorer_peak(scorer) / (1 << 20));
+    workers_print_profile(workers, stderr);
     scorer_free(scorer);
     workers_free(workers);
     return got;

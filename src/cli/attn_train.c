@@ -27,6 +27,7 @@ static const char help[] =
     "                     each value, and do nothing else\n"
     "  --example-config   print all keys with their defaults and what they mean\n"
     "  --restart          start anew even where there is a checkpoint\n"
+    "  --profile          print at the end where the time went, by operation\n"
     "  -q, --quiet        say nothing but warnings and errors\n"
     "  --help             print this text\n"
     "  --version          print the version\n"
@@ -41,7 +42,7 @@ enum action { TRAIN, DUMP_CONFIG, EXAMPLE_CONFIG, HELP, VERSION };
 
 struct options {
     enum action action;
-    bool restart;
+    bool restart, profile;
     const char *config;
 };
 
@@ -49,6 +50,7 @@ enum {
     OPTION_DUMP = 256,
     OPTION_EXAMPLE,
     OPTION_RESTART,
+    OPTION_PROFILE,
     OPTION_HELP,
     OPTION_VERSION
 };
@@ -57,6 +59,7 @@ static const struct option long_options[] = {
     { "dump-config", no_argument, NULL, OPTION_DUMP },
     { "example-config", no_argument, NULL, OPTION_EXAMPLE },
     { "restart", no_argument, NULL, OPTION_RESTART },
+    { "profile", no_argument, NULL, OPTION_PROFILE },
     { "quiet", no_argument, NULL, 'q' },
     { "help", no_argument, NULL, OPTION_HELP },
     { "version", no_argument, NULL, OPTION_VERSION },
@@ -89,6 +92,9 @@ static int read_option(struct options *o, int option)
         return 0;
     case OPTION_RESTART:
         o->restart = true;
+        return 0;
+    case OPTION_PROFILE:
+        o->profile = true;
         return 0;
     case 'q':
         report_verbosity(QUIET);
@@ -179,7 +185,7 @@ static bool print_only(const struct options *o)
 
 static int train(const struct options *o, const struct config *cfg)
 {
-    struct trainer_options options = { o->restart, &stop_signal };
+    struct trainer_options options = { o->restart, o->profile, &stop_signal };
     catch_signals();
     int got = trainer_run(cfg, &options);
     if (got == 1) {

@@ -39,6 +39,7 @@ static const char help[] =
     "                           html (csv)\n"
     "      --alignment-eos yes|no  keep </s> in them (yes)\n"
     "      --threads N          worker threads; 0: one a processor (0)\n"
+    "      --profile            print at the end where the time went\n"
     "  -q, --quiet              say nothing but warnings and errors\n"
     "      --help               print this text\n"
     "      --version            print the version\n"
@@ -50,7 +51,7 @@ struct options {
     int beam, n_best, mini_batch, max_length, threads, eos;
     int allow_unk;            /* -1: as the model says */
     double normalize, factor; /* < 0: as the model says */
-    bool help, version;
+    bool help, version, profile;
 };
 
 enum {
@@ -63,6 +64,7 @@ enum {
     OPTION_FORMAT,
     OPTION_EOS,
     OPTION_THREADS,
+    OPTION_PROFILE,
     OPTION_HELP,
     OPTION_VERSION
 };
@@ -81,6 +83,7 @@ static const struct option long_options[] = {
     { "alignment-format", required_argument, NULL, OPTION_FORMAT },
     { "alignment-eos", required_argument, NULL, OPTION_EOS },
     { "threads", required_argument, NULL, OPTION_THREADS },
+    { "profile", no_argument, NULL, OPTION_PROFILE },
     { "quiet", no_argument, NULL, 'q' },
     { "help", no_argument, NULL, OPTION_HELP },
     { "version", no_argument, NULL, OPTION_VERSION },
@@ -120,6 +123,9 @@ static int read_option(struct options *o, int option)
         return option_bool("--alignment-eos", optarg, &o->eos);
     case OPTION_THREADS:
         return option_int("--threads", optarg, 0, WORKERS_LIMIT, &o->threads);
+    case OPTION_PROFILE:
+        o->profile = true;
+        return 0;
     case 'q':
         report_verbosity(QUIET);
         return 0;
@@ -226,7 +232,10 @@ static int run(const struct options *o)
     int got = model_file_read(&f, o->model, NULL);
     if (got == 0) {
         struct workers *workers = workers_new(o->threads, gemm_thread_init);
+        if (o->profile)
+            workers_start_profile(workers);
         got = translate(o, &f, workers);
+        workers_print_profile(workers, stderr);
         workers_free(workers);
     }
     model_file_release(&f);

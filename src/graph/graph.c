@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/profile.h"
 #include "base/rng.h"
 #include "tensor/gemm.h"
 #include "tensor/vec.h"
@@ -46,6 +47,7 @@ struct node *graph_node(struct graph *g, const struct op *op, int rows,
                         int cols, struct node *a, struct node *b,
                         struct node *c, struct node *d)
 {
+    profile_enter(g->profile, op->name, PROFILE_FORWARD);
     struct node *y = new_node(g, rows, cols);
     struct node *in[NODE_INPUTS] = { a, b, c, d };
     bool wanted = false;
@@ -66,6 +68,7 @@ struct node *graph_node(struct graph *g, const struct op *op, int rows,
 struct node *graph_in_place(struct graph *g, const struct op *op,
                             struct node *y, struct node *a, struct node *b)
 {
+    profile_enter(g->profile, op->name, PROFILE_FORWARD);
     struct node *z = new_node(g, y->rows, y->cols);
     z->op = op;
     z->value = y->value;
@@ -154,6 +157,7 @@ static void weight_gradient(struct graph *g, struct node *w)
         largest = q->x->rows > largest ? q->x->rows : largest;
         total += q->x->rows;
     }
+    profile_work(g->profile, 2.0 * total * w->rows * w->cols);
     int most = total < CHUNK ? total : largest > CHUNK ? largest : CHUNK;
     if (!p->next) {
         gemm_tn(w->rows, w->cols, p->x->rows, p->x->value, p->y->grad, true,
@@ -173,8 +177,11 @@ static void weight_gradient(struct graph *g, struct node *w)
 
 void graph_backward(struct graph *g)
 {
-    for (struct node *y = g->tape; y; y = y->previous)
+    for (struct node *y = g->tape; y; y = y->previous) {
+        profile_enter(g->profile, y->op->name, PROFILE_BACKWARD);
         y->op->backward(g, y);
+    }
+    profile_enter(g->profile, "weight gradients", PROFILE_BACKWARD);
     for (struct node *w = g->weights; w; w = w->previous)
         weight_gradient(g, w);
     g->tape = NULL;

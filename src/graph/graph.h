@@ -36,6 +36,7 @@
 
 struct graph;
 struct node;
+struct profile;
 
 struct op {
     const char *name;
@@ -71,6 +72,8 @@ struct graph {
     struct node *tape;    /* the last node with a gradient */
     struct node *weights; /* leaves with notes, linked by previous */
     bool training;        /* gradients and dropout */
+
+    struct profile *profile; /* NULL: no times are taken */
 
     /* The place in the stream of random numbers (dropout). */
     uint64_t seed, update;

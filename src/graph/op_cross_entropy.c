@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "base/profile.h"
 #include "graph/ops.h"
 #include "tensor/gemm.h"
 #include "tensor/kernel.h"
@@ -94,7 +95,10 @@ struct loss cross_entropy(struct graph *g, struct node *r, struct node *w,
                                     sizeof(*logits));
     for (int first = 0; first < r->rows; first += most) {
         int rows = r->rows - first < most ? r->rows - first : most;
+        profile_enter(g->profile, "output logits", PROFILE_FORWARD);
+        profile_work(g->profile, 2.0 * rows * V * r->cols);
         chunk_logits(g, r, first, rows, w, b, config->transposed, logits);
+        profile_enter(g->profile, "softmax and loss", PROFILE_FORWARD);
         for (int i = 0; i < rows; i++) {
             struct loss one = row_loss(logits + (size_t)i * V, V,
                                        gold[first + i], config, g->training);
@@ -103,8 +107,11 @@ struct loss cross_entropy(struct graph *g, struct node *r, struct node *w,
             if (row_nll)
                 row_nll[first + i] = (float)one.nll;
         }
-        if (g->training)
-            chunk_gradients(r, first, rows, w, b, config->transposed, logits);
+        if (!g->training)
+            continue;
+        profile_enter(g->profile, "output gradients", PROFILE_BACKWARD);
+        profile_work(g->profile, 4.0 * rows * V * r->cols);
+        chunk_gradients(r, first, rows, w, b, config->transposed, logits);
     }
     arena_rewind(&g->arena, mark);
     return total;

@@ -1,5 +1,6 @@
 #include <assert.h>
 
+#include "base/profile.h"
 #include "graph/ops.h"
 #include "tensor/gemm.h"
 #include "tensor/vec.h"
@@ -43,6 +44,7 @@ static void input_gradient(struct graph *g, struct node *x, struct node *w,
 {
     if (!x->grad)
         return;
+    profile_work(g->profile, 2.0 * x->rows * x->cols * y->cols);
     if (!worth_turning(x, w)) {
         gemm_nt(x->rows, x->cols, y->cols, y->grad, w->value, true, x->grad);
         return;
@@ -73,6 +75,7 @@ static void forward(struct graph *g, const struct node *x, struct node *w,
                     bool add_to, float *y)
 {
     w->uses++;
+    profile_work(g->profile, 2.0 * x->rows * w->cols * x->cols);
     if (g->training)
         gemm_nn(x->rows, w->cols, x->cols, x->value, w->value, add_to, y);
     else

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/profile.h"
 #include "corpus/vocab.h"
 #include "model/model.h"
 #include "search/topk.h"
@@ -78,6 +79,11 @@ void beam_free(struct beam *b)
     arena_release(&b->state[1]);
     arena_release(&b->words);
     free(b);
+}
+
+void beam_set_profile(struct beam *b, struct profile *profile)
+{
+    b->graph.profile = profile;
 }
 
 size_t beam_peak(const struct beam *b)
@@ -288,7 +294,9 @@ static void search_run(struct search *s, struct decoder_state *state)
         struct model_step out;
         model_step(b->model, &b->graph, &s->memory, &over, s->ids, s->rows,
                    state, &out);
+        profile_enter(b->graph.profile, "choose words", PROFILE_FORWARD);
         s->rows = advance(s, step, &out);
+        profile_enter(b->graph.profile, "keep states", PROFILE_FORWARD);
         keep_states(s, &out.after, s->rows, &b->state[step % 2], state);
         graph_rewind(&b->graph, mark);
     }

@@ -24,6 +24,7 @@
 #include "corpus/batch.h"
 
 struct model;
+struct profile;
 struct beam;
 
 struct beam_config {
@@ -50,6 +51,9 @@ struct beam_result {
 
 struct beam *beam_new(const struct model *model);
 void beam_free(struct beam *b);
+
+/* Where the times of its searches go; NULL: nowhere. */
+void beam_set_profile(struct beam *b, struct profile *profile);
 
 /* The source's sentences end in </s>. results[source->sentences]. */
 void beam_search(struct beam *b, const struct side *source,

@@ -70,6 +70,7 @@ static void score_batch(void *arg, int task, int worker)
     struct batch batch;
     struct model_trace trace;
     graph_reset(g);
+    g->profile = workers_profile(job->scorer->workers, worker);
     batches_get(job->batches, (size_t)task, 0, 1, &g->arena, &batch);
     int n = batch.source.sentences;
     double *nll = arena_array(&g->arena, (size_t)n, sizeof(*nll));

@@ -101,6 +101,7 @@ static void search_batch(void *arg, int task, int worker)
     }
     struct side side;
     side_gather(&side, scratch, ids, lengths, n);
+    beam_set_profile(w->beam[worker], workers_profile(w->workers, worker));
     beam_search(w->beam[worker], &side, job->config, found);
     for (int i = 0; i < n; i++)
         keep(&job->results[order[i]], &found[i], lengths[i], &w->kept[task]);

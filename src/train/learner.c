@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/profile.h"
 #include "base/report.h"
 #include "base/workers.h"
 #include "config/config.h"
@@ -111,6 +112,8 @@ static void run_shard(void *arg, int shard, int worker)
     struct shard_result *out = &job->shard[shard];
     struct batch batch;
     graph_reset(g);
+    g->profile = workers_profile(l->workers, worker);
+    profile_enter(g->profile, "batch", PROFILE_FORWARD);
     batches_get(job->batches, job->batch, shard, l->shards, &g->arena, &batch);
     memset(out, 0, sizeof(*out));
     if (batch.source.sentences == 0)
@@ -172,7 +175,8 @@ static double reduce_run(struct job *job, size_t offset, size_t n)
 static void reduce_stretch(void *arg, int number, int worker)
 {
     struct job *job = arg;
-    (void)worker;
+    profile_enter(workers_profile(job->l->workers, worker),
+                  "add gradients, norm", PROFILE_BACKWARD);
     job->l->square_sum[number] = each_run(job, number, reduce_run);
 }
 
@@ -202,7 +206,8 @@ static void update_stretch(void *arg, int number, int worker)
     struct learner *l = job->l;
     const struct stretch *s = &l->stretch[number];
     const struct param *p = &l->model->params.list[s->param];
-    (void)worker;
+    profile_enter(workers_profile(l->workers, worker), "optimizer",
+                  PROFILE_BACKWARD);
     each_run(job, number, update_run);
     if (p->table)
         for (int k = 0; k < l->shards; k++)

@@ -190,7 +190,10 @@ int trainer_run(const struct config *cfg, const struct trainer_options *options)
     int got = run_init(&r, cfg, options->restart);
     if (got == 0) {
         say_begin(&r);
+        if (options->profile)
+            workers_start_profile(r.workers);
         got = loop(&r, options->stop);
+        workers_print_profile(r.workers, stderr);
         if (run_finish(&r) < 0)
             got = -1;
         if (got >= 0)

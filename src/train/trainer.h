@@ -18,6 +18,7 @@ struct config;
 
 struct trainer_options {
     bool restart; /* do not go on from a checkpoint */
+    bool profile; /* print where the time went to stderr */
 
     /* Set by signal handlers; the update at hand is finished, all is saved,
      * and training ends. */
