@@ -1,0 +1,345 @@
+#include "tensor/packed.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "tensor/gemm.h"
+#include "tensor/product.h"
+#include "tensor/vec.h"
+
+struct packed {
+    enum precision precision;
+    int k, n;
+    const float *plain; /* fp32 that is not packed … */
+    float *owned;       /* … and turned */
+    float *scale;       // [n] of int8
+    int32_t *offset;    // [n] of int8
+#ifdef ATTN_ONEDNN
+    dnnl_memory_t weights; /* NULL: not packed */
+#endif
+};
+
+static void fill_plain(struct packed *p, const float *w, bool turned)
+{
+    p->plain = w;
+    if (!turned)
+        return;
+    if (!p->owned)
+        p->owned = xaligned(
+            array_bytes((size_t)p->k * (size_t)p->n, sizeof(float)));
+    vec_transpose(p->owned, w, p->n, p->k);
+    p->plain = p->owned;
+}
+
+#ifdef ATTN_ONEDNN
+
+/* A product of more rows goes in tiles of these, so that few are compiled. */
+static const int tiles[] = { 64, 32, 16 };
+
+/* Most rows of a gradient's product, and what their number is rounded up to. */
+enum { GRADIENT_ROWS = 1024, GRADIENT_STEP = 64 };
+
+struct multiplier {
+    struct products *products;
+    uint8_t *x;   /* rounded inputs of a tile */
+    int32_t *sum; /* int8: sums of a tile */
+    size_t x_cap, sum_cap;
+
+    /* The gradient on its way. */
+    int k, n, rows, most;
+    bool add;
+    uint16_t *left, *right; // [most,k] and [most,n]
+    size_t left_cap, right_cap;
+    float *gradient;
+};
+
+struct multiplier *multiplier_new(void)
+{
+    struct multiplier *m = xcalloc(1, sizeof(*m));
+    m->products = products_new();
+    return m;
+}
+
+void multiplier_free(struct multiplier *m)
+{
+    if (!m)
+        return;
+    products_free(m->products);
+    free(m->x);
+    free(m->sum);
+    free(m->left);
+    free(m->right);
+    free(m);
+}
+
+/* Without AVX-512 the library does not pack float32, and its products have to
+ * be watched (gemm_rows). */
+static bool packs(enum precision precision)
+{
+    unsigned wide = dnnl_cpu_isa_avx512_core;
+    return precision != PRECISION_FP32 ||
+           ((unsigned)dnnl_get_effective_cpu_isa() & wide) == wide;
+}
+
+struct packed *packed_new(enum precision precision, int k, int n)
+{
+    struct packed *p = xcalloc(1, sizeof(*p));
+    *p = (struct packed){ .precision = precision, .k = k, .n = n };
+    if (packs(precision))
+        p->weights = product_weights(&(struct product_shape){
+            .precision = precision, .m = tiles[0], .n = n, .k = k });
+    if (precision == PRECISION_INT8) {
+        ARRAY_ZERO(p->scale, (size_t)n);
+        ARRAY_ZERO(p->offset, (size_t)n);
+    }
+    return p;
+}
+
+void packed_free(struct packed *p)
+{
+    if (!p)
+        return;
+    if (p->weights)
+        dnnl_memory_destroy(p->weights);
+    free(p->owned);
+    free(p->scale);
+    free(p->offset);
+    free(p);
+}
+
+static void fill_int8(struct packed *p, const float *w, bool turned)
+{
+    size_t size = (size_t)p->k * (size_t)p->n;
+    int8_t *q = ARRAY_ALLOC(q, size);
+    float *straight = NULL;
+    if (turned) {
+        straight = xaligned(array_bytes(size, sizeof(float)));
+        vec_transpose(straight, w, p->n, p->k);
+    }
+    int8_from_weights(q, p->scale, turned ? straight : w, p->k, p->n);
+    int8_offsets(p->offset, q, p->k, p->n);
+    product_fill(p->weights, dnnl_s8, q, p->k, p->n, false);
+    free(straight);
+    free(q);
+}
+
+void packed_fill(struct packed *p, const float *w, bool turned)
+{
+    if (!p->weights)
+        fill_plain(p, w, turned);
+    else if (p->precision == PRECISION_INT8)
+        fill_int8(p, w, turned);
+    else
+        product_fill(p->weights, dnnl_f32, w, p->k, p->n, turned);
+}
+
+size_t packed_bytes(const struct packed *p)
+{
+    const dnnl_memory_desc_t *desc;
+    if (!p->weights)
+        return p->owned ? sizeof(float) * (size_t)p->k * (size_t)p->n : 0;
+    dnnl_memory_get_memory_desc(p->weights, &desc);
+    return dnnl_memory_desc_get_size(desc);
+}
+
+typedef void tile_fn(const struct packed *p, struct multiplier *mu,
+                     const struct product_shape *s, const float *x, float *y);
+
+static void tile_fp32(const struct packed *p, struct multiplier *mu,
+                      const struct product_shape *s, const float *x, float *y)
+{
+    product_run(mu->products, s, x, p->weights, y);
+}
+
+static void tile_bf16(const struct packed *p, struct multiplier *mu,
+                      const struct product_shape *s, const float *x, float *y)
+{
+    size_t size = (size_t)s->m * (size_t)s->k;
+    ARRAY_GROW(mu->x, size * sizeof(uint16_t), mu->x_cap);
+    uint16_t *rounded = (void *)mu->x;
+    bf16_from_floats(rounded, x, size);
+    product_run(mu->products, s, rounded, p->weights, y);
+}
+
+static void tile_int8(const struct packed *p, struct multiplier *mu,
+                      const struct product_shape *s, const float *x, float *y)
+{
+    struct product_shape sums = *s;
+    float scale[64];
+    size_t k = (size_t)s->k, n = (size_t)s->n;
+    ARRAY_GROW(mu->x, (size_t)s->m * k, mu->x_cap);
+    ARRAY_GROW(mu->sum, (size_t)s->m * n, mu->sum_cap);
+    sums.add = false;
+    for (int i = 0; i < s->m; i++)
+        scale[i] = int8_from_row(mu->x + (size_t)i * k, x + (size_t)i * k,
+                                 s->k);
+    product_run(mu->products, &sums, mu->x, p->weights, mu->sum);
+    for (int i = 0; i < s->m; i++)
+        int8_to_row(y + (size_t)i * n, s->add, scale[i], p->scale,
+                    mu->sum + (size_t)i * n, p->offset, s->n);
+}
+
+static tile_fn *const tile_fns[PRECISIONS] = {
+    [PRECISION_FP32] = tile_fp32,
+    [PRECISION_BF16] = tile_bf16,
+    [PRECISION_INT8] = tile_int8,
+};
+
+static int tile_rows(int m)
+{
+    for (size_t i = 0; i < sizeof(tiles) / sizeof(tiles[0]); i++)
+        if (m >= tiles[i])
+            return tiles[i];
+    return m;
+}
+
+void packed_product(const struct packed *p, struct multiplier *multiplier,
+                    int m, const float *x, bool add, float *y)
+{
+    if (!p->weights) {
+        gemm_rows(m, p->n, p->k, x, p->plain, add, y);
+        return;
+    }
+    while (m > 0) {
+        struct product_shape s = { .precision = p->precision,
+                                   .m = tile_rows(m),
+                                   .n = p->n,
+                                   .k = p->k,
+                                   .add = add };
+        tile_fns[p->precision](p, multiplier, &s, x, y);
+        m -= s.m;
+        x += (size_t)s.m * (size_t)p->k;
+        y += (size_t)s.m * (size_t)p->n;
+    }
+}
+
+/* (+)= left^T right over the rows there are, filled up with zeros */
+static void gradient_flush(struct multiplier *m)
+{
+    int rows = m->rows;
+    int filled = (rows + GRADIENT_STEP - 1) / GRADIENT_STEP * GRADIENT_STEP;
+    if (rows == 0)
+        return;
+    size_t k = (size_t)m->k, n = (size_t)m->n, more = (size_t)(filled - rows);
+    memset(m->left + (size_t)rows * k, 0, more * k * sizeof(*m->left));
+    memset(m->right + (size_t)rows * n, 0, more * n * sizeof(*m->right));
+    struct product_shape s = { .precision = PRECISION_BF16,
+                               .m = m->k,
+                               .n = m->n,
+                               .k = filled,
+                               .add = m->add,
+                               .turned = true };
+    product_run_turned(m->products, &s, m->left, m->right, m->gradient);
+    m->add = true;
+    m->rows = 0;
+}
+
+void gradient_begin(struct multiplier *m, int k, int n, int rows, bool add,
+                    float *dw)
+{
+    int filled = (rows + GRADIENT_STEP - 1) / GRADIENT_STEP * GRADIENT_STEP;
+    m->k = k;
+    m->n = n;
+    m->rows = 0;
+    m->most = filled < GRADIENT_ROWS ? filled : GRADIENT_ROWS;
+    m->add = add;
+    m->gradient = dw;
+    ARRAY_GROW(m->left, (size_t)m->most * (size_t)k, m->left_cap);
+    ARRAY_GROW(m->right, (size_t)m->most * (size_t)n, m->right_cap);
+}
+
+void gradient_rows(struct multiplier *m, const float *x, const float *dy,
+                   int rows)
+{
+    size_t k = (size_t)m->k, n = (size_t)m->n;
+    while (rows > 0) {
+        int room = m->most - m->rows, part = rows < room ? rows : room;
+        bf16_from_floats(m->left + (size_t)m->rows * k, x, (size_t)part * k);
+        bf16_from_floats(m->right + (size_t)m->rows * n, dy, (size_t)part * n);
+        x += (size_t)part * k;
+        dy += (size_t)part * n;
+        m->rows += part;
+        rows -= part;
+        if (m->rows == m->most)
+            gradient_flush(m);
+    }
+}
+
+void gradient_end(struct multiplier *m)
+{
+    gradient_flush(m);
+}
+
+#else
+
+struct multiplier {
+    int unused;
+};
+
+struct multiplier *multiplier_new(void)
+{
+    return xcalloc(1, sizeof(struct multiplier));
+}
+
+void multiplier_free(struct multiplier *m)
+{
+    free(m);
+}
+
+struct packed *packed_new(enum precision precision, int k, int n)
+{
+    struct packed *p = xcalloc(1, sizeof(*p));
+    assert(precision == PRECISION_FP32);
+    *p = (struct packed){ .precision = precision, .k = k, .n = n };
+    return p;
+}
+
+void packed_free(struct packed *p)
+{
+    if (!p)
+        return;
+    free(p->owned);
+    free(p);
+}
+
+void packed_fill(struct packed *p, const float *w, bool turned)
+{
+    fill_plain(p, w, turned);
+}
+
+size_t packed_bytes(const struct packed *p)
+{
+    return p->owned ? sizeof(float) * (size_t)p->k * (size_t)p->n : 0;
+}
+
+void packed_product(const struct packed *p, struct multiplier *multiplier,
+                    int m, const float *x, bool add, float *y)
+{
+    (void)multiplier;
+    gemm_rows(m, p->n, p->k, x, p->plain, add, y);
+}
+
+/* precision_missing() says that there is no bf16. */
+void gradient_begin(struct multiplier *m, int k, int n, int rows, bool add,
+                    float *dw)
+{
+    (void)m, (void)k, (void)n, (void)rows, (void)add, (void)dw;
+    abort();
+}
+
+void gradient_rows(struct multiplier *m, const float *x, const float *dy,
+                   int rows)
+{
+    (void)m, (void)x, (void)dy, (void)rows;
+    abort();
+}
+
+void gradient_end(struct multiplier *m)
+{
+    (void)m;
+    abort();
+}
+
+#endif

@@ -1,0 +1,56 @@
+/* Weights made ready for many products, in a precision (tensor/precision.h).
+ *
+ *     struct packed *p = packed_new(PRECISION_INT8, k, n);
+ *     packed_fill(p, w, false);                          whenever w changes
+ *     packed_product(p, multiplier, m, x, false, y);     x[m,k] w[k,n] -> y[m,n]
+ *     packed_free(p);
+ *
+ * The weights are rounded, ordered and laid out as the matrix library likes
+ * them best, once, not at each product. The bits of a row of y depend on that
+ * row of x and on w alone, not on m nor on its place (tests/unit/test_packed.c
+ * holds it on the machine at hand).
+ *
+ * Any number of threads may multiply with one packed matrix, each with a
+ * multiplier of its own. All matrices are row-major float32 on the outside. */
+#ifndef ATTN_TENSOR_PACKED_H
+#define ATTN_TENSOR_PACKED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tensor/precision.h"
+
+struct packed;
+struct multiplier;
+
+/* What a thread needs to multiply: products the library has compiled for the
+ * shapes met so far, and room for rounded inputs. */
+struct multiplier *multiplier_new(void);
+void multiplier_free(struct multiplier *m);
+
+/* precision_missing() has said that the machine can. fp32 that the library
+ * does not pack keeps a pointer to the weights given to packed_fill(). */
+struct packed *packed_new(enum precision precision, int k, int n);
+void packed_free(struct packed *p);
+
+/* Takes w[k,n], or the transpose of w[n,k] with `turned`. */
+void packed_fill(struct packed *p, const float *w, bool turned);
+
+size_t packed_bytes(const struct packed *p);
+
+void packed_product(const struct packed *p, struct multiplier *multiplier,
+                    int m, const float *x, bool add, float *y);
+
+/* The gradient of a weight, dw[k,n] (+)= sum over all rows given of x^T dy, in
+ * bf16 with float32 sums:
+ *
+ *     gradient_begin(multiplier, k, n, rows, add, dw);   rows in all
+ *     gradient_rows(multiplier, x, dy, rows);            some of them, …
+ *     gradient_end(multiplier); */
+void gradient_begin(struct multiplier *m, int k, int n, int rows, bool add,
+                    float *dw);
+void gradient_rows(struct multiplier *m, const float *x, const float *dy,
+                   int rows);
+void gradient_end(struct multiplier *m);
+
+#endif

@@ -1,0 +1,220 @@
+#include "tensor/product.h"
+
+#ifdef ATTN_ONEDNN
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+enum { BUCKETS = 256 };
+
+/* A compiled product and the memory objects that its operands are put into. */
+struct compiled {
+    struct product_shape shape;
+    dnnl_primitive_t primitive;
+    dnnl_memory_t x, w, y;
+    struct compiled *next;
+};
+
+struct products {
+    dnnl_stream_t stream;
+    struct compiled *bucket[BUCKETS];
+};
+
+/* Shapes come from checked configurations, and the processor was asked before
+ * (precision_missing): what fails here is a programmer's error or memory. */
+static void check(dnnl_status_t status)
+{
+    if (status != dnnl_success)
+        abort();
+}
+
+static dnnl_engine_t engine;
+
+static void make_engine(void)
+{
+    check(dnnl_engine_create(&engine, dnnl_cpu, 0));
+}
+
+dnnl_engine_t product_engine(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_engine);
+    return engine;
+}
+
+static const struct {
+    dnnl_data_type_t x, w, y;
+} types[PRECISIONS] = {
+    [PRECISION_FP32] = { dnnl_f32, dnnl_f32, dnnl_f32 },
+    [PRECISION_BF16] = { dnnl_bf16, dnnl_bf16, dnnl_f32 },
+    [PRECISION_INT8] = { dnnl_u8, dnnl_s8, dnnl_s32 },
+};
+
+static void matrix(dnnl_memory_desc_t *desc, int rows, int cols,
+                   dnnl_data_type_t type, dnnl_format_tag_t tag)
+{
+    dnnl_dims_t dims = { rows, cols };
+    check(dnnl_memory_desc_init_by_tag(desc, 2, dims, type, tag));
+}
+
+static dnnl_primitive_desc_t describe(const struct product_shape *s)
+{
+    dnnl_memory_desc_t x, w, y;
+    dnnl_matmul_desc_t desc;
+    dnnl_primitive_attr_t attr;
+    dnnl_post_ops_t post;
+    dnnl_primitive_desc_t made;
+    matrix(&x, s->m, s->k, types[s->precision].x,
+           s->turned ? dnnl_ba : dnnl_ab);
+    matrix(&w, s->k, s->n, types[s->precision].w,
+           s->turned ? dnnl_ab : dnnl_format_tag_any);
+    matrix(&y, s->m, s->n, types[s->precision].y, dnnl_ab);
+    check(dnnl_matmul_desc_init(&desc, &x, &w, NULL, &y));
+    check(dnnl_primitive_attr_create(&attr));
+    check(dnnl_post_ops_create(&post));
+    if (s->add)
+        check(dnnl_post_ops_append_sum(post, 1.0f));
+    check(dnnl_primitive_attr_set_post_ops(attr, post));
+    check(
+        dnnl_primitive_desc_create(&made, &desc, attr, product_engine(), NULL));
+    dnnl_post_ops_destroy(post);
+    dnnl_primitive_attr_destroy(attr);
+    return made;
+}
+
+static dnnl_memory_t operand(dnnl_primitive_desc_t made, dnnl_query_t what,
+                             void *data)
+{
+    dnnl_memory_t memory;
+    check(dnnl_memory_create(&memory,
+                             dnnl_primitive_desc_query_md(made, what, 0),
+                             product_engine(), data));
+    return memory;
+}
+
+dnnl_memory_t product_weights(const struct product_shape *s)
+{
+    dnnl_primitive_desc_t made = describe(s);
+    dnnl_memory_t memory = operand(made, dnnl_query_weights_md,
+                                   DNNL_MEMORY_ALLOCATE);
+    dnnl_primitive_desc_destroy(made);
+    return memory;
+}
+
+void product_fill(dnnl_memory_t to, dnnl_data_type_t type, const void *w, int k,
+                  int n, bool turned)
+{
+    const dnnl_memory_desc_t *layout;
+    dnnl_memory_desc_t desc;
+    dnnl_memory_t from;
+    dnnl_primitive_desc_t made;
+    dnnl_primitive_t reorder;
+    dnnl_stream_t stream;
+    matrix(&desc, k, n, type, turned ? dnnl_ba : dnnl_ab);
+    check(dnnl_memory_create(&from, &desc, product_engine(),
+                             (void *)(uintptr_t)w));
+    check(dnnl_memory_get_memory_desc(to, &layout));
+    check(dnnl_reorder_primitive_desc_create(&made, &desc, product_engine(),
+                                             layout, product_engine(), NULL));
+    check(dnnl_primitive_create(&reorder, made));
+    check(dnnl_stream_create(&stream, product_engine(),
+                             dnnl_stream_default_flags));
+    dnnl_exec_arg_t arguments[] = { { DNNL_ARG_FROM, from },
+                                    { DNNL_ARG_TO, to } };
+    check(dnnl_primitive_execute(reorder, stream, 2, arguments));
+    dnnl_stream_destroy(stream);
+    dnnl_primitive_destroy(reorder);
+    dnnl_primitive_desc_destroy(made);
+    dnnl_memory_destroy(from);
+}
+
+static struct compiled *compile(const struct product_shape *s)
+{
+    struct compiled *c = xcalloc(1, sizeof(*c));
+    dnnl_primitive_desc_t made = describe(s);
+    c->shape = *s;
+    check(dnnl_primitive_create(&c->primitive, made));
+    c->x = operand(made, dnnl_query_src_md, DNNL_MEMORY_NONE);
+    c->w = s->turned ? operand(made, dnnl_query_weights_md, DNNL_MEMORY_NONE)
+                     : NULL;
+    c->y = operand(made, dnnl_query_dst_md, DNNL_MEMORY_NONE);
+    dnnl_primitive_desc_destroy(made);
+    return c;
+}
+
+static bool same(const struct product_shape *a, const struct product_shape *b)
+{
+    return a->m == b->m && a->n == b->n && a->k == b->k &&
+           a->precision == b->precision && a->add == b->add &&
+           a->turned == b->turned;
+}
+
+static struct compiled *find(struct products *p, const struct product_shape *s)
+{
+    unsigned hash = ((unsigned)s->m * 31u + (unsigned)s->n) * 31u +
+                    (unsigned)s->k + (unsigned)s->add;
+    struct compiled **at = &p->bucket[hash % BUCKETS];
+    for (; *at; at = &(*at)->next)
+        if (same(&(*at)->shape, s))
+            return *at;
+    return *at = compile(s);
+}
+
+/* Only for plain layouts: others have padding, which this would clear. */
+static void put(dnnl_memory_t memory, const void *data)
+{
+    check(dnnl_memory_set_data_handle(memory, (void *)(uintptr_t)data));
+}
+
+static void execute(struct products *p, struct compiled *c, const void *x,
+                    dnnl_memory_t w, void *y)
+{
+    dnnl_exec_arg_t arguments[] = { { DNNL_ARG_SRC, c->x },
+                                    { DNNL_ARG_WEIGHTS, w },
+                                    { DNNL_ARG_DST, c->y } };
+    put(c->x, x);
+    put(c->y, y);
+    check(dnnl_primitive_execute(c->primitive, p->stream, 3, arguments));
+}
+
+void product_run(struct products *p, const struct product_shape *s,
+                 const void *x, dnnl_memory_t w, void *y)
+{
+    execute(p, find(p, s), x, w, y);
+}
+
+void product_run_turned(struct products *p, const struct product_shape *s,
+                        const void *x, const void *w, void *y)
+{
+    struct compiled *c = find(p, s);
+    put(c->w, w);
+    execute(p, c, x, c->w, y);
+}
+
+struct products *products_new(void)
+{
+    struct products *p = xcalloc(1, sizeof(*p));
+    check(dnnl_stream_create(&p->stream, product_engine(),
+                             dnnl_stream_default_flags));
+    return p;
+}
+
+void products_free(struct products *p)
+{
+    for (int b = 0; b < BUCKETS; b++)
+        for (struct compiled *c = p->bucket[b], *next; c; c = next) {
+            next = c->next;
+            dnnl_primitive_destroy(c->primitive);
+            dnnl_memory_destroy(c->x);
+            if (c->w)
+                dnnl_memory_destroy(c->w);
+            dnnl_memory_destroy(c->y);
+            free(c);
+        }
+    dnnl_stream_destroy(p->stream);
+    free(p);
+}
+
+#endif
