@@ -151,7 +151,7 @@ $(OUT)/obj/%.o: %.c $(GEN)/flags.list
 # A further table is a further word here.
 
 TABLES := scores:attention/score aligns:attention/align cells:nn/cell selves:model/self \
-          styles:model/style optimizers:train/optimizer
+          styles:model/style outputs:model/output optimizers:train/optimizer
 
 table_name = $(firstword $(subst :, ,$(1)))
 table_prefix = src/$(lastword $(subst :, ,$(1)))_

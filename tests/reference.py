@@ -384,6 +384,31 @@ def decode(m, y, feed, states, attention):
     return t, states
 
 
+def log_softmax(x):
+    return x - x.max() - np.log(np.exp(x - x.max()).sum())
+
+
+def log_probability(m, t, table, word):
+    """Of a word, from the readout t."""
+    p = m.p
+    if m.get("model", "output") == "full":
+        W = p["output.W"] if m.get("model", "tied_embeddings") == "none" else table.T
+        return log_softmax(t @ W + p["output.b"])[word]
+    clusters = m.number("model", "output_clusters")
+    head = log_softmax(t @ p["output.W"] + p["output.b"])
+    h = head.size - clusters
+    if word < h:
+        return head[word]
+    word -= h
+    for c in range(clusters):
+        name = "output.%d." % c
+        b = p[name + "b"]
+        if word < b.size:
+            return head[h + c] + log_softmax(t @ p[name + "P"] @ p[name + "W"] + b)[word]
+        word -= b.size
+    raise ValueError(word)
+
+
 def translation(m, source, target):
     """Its log-probability, and the weights [T,S]."""
     p = m.p
@@ -403,9 +428,7 @@ def translation(m, source, target):
         t = f(t)
         if feed is not None:
             feed = t
-        W = p["output.W"] if tied == "none" else table.T
-        logits = t @ W + p["output.b"]
-        total += logits[word] - logits.max() - np.log(np.exp(logits - logits.max()).sum())
+        total += log_probability(m, t, table, word)
         before = word
     return total, np.array(attention.weights)
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/report.h"
@@ -55,14 +56,34 @@ void *xrealloc(void *old, size_t bytes)
     return p;
 }
 
+/* Large blocks ask for large pages: memory is then faulted in by 2 MiB instead
+ * of 4 KiB, and the processor has fewer pages to look up. */
+enum { CACHE_LINE = 64, LARGE_PAGE = 1 << 21 };
+
+#ifdef MADV_HUGEPAGE
+static void want_large_pages(void *p, size_t bytes)
+{
+    madvise(p, bytes, MADV_HUGEPAGE); /* no harm when it is refused */
+}
+#else
+static void want_large_pages(void *p, size_t bytes)
+{
+    (void)p;
+    (void)bytes;
+}
+#endif
+
 void *xaligned(size_t bytes)
 {
-    if (bytes > PTRDIFF_MAX - 64)
+    size_t unit = bytes < 2 * LARGE_PAGE ? CACHE_LINE : LARGE_PAGE;
+    if (bytes > PTRDIFF_MAX - unit)
         die(bytes, 1);
-    size_t rounded = (bytes + 63) / 64 * 64;
-    void *p = aligned_alloc(64, rounded > 0 ? rounded : 64);
+    size_t whole = (bytes + unit - 1) / unit * unit;
+    void *p = aligned_alloc(unit, whole > 0 ? whole : unit);
     if (p == NULL)
         die(bytes, 1);
+    if (unit == LARGE_PAGE)
+        want_large_pages(p, whole);
     return p;
 }
 

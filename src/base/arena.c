@@ -152,11 +152,23 @@ void arena_rewind(struct arena *a, struct arena_mark mark)
     POISON(mark.block->memory + mark.used, mark.block->size - mark.used);
 }
 
+/* One block that would have held all there ever was: blocks that requests of
+ * other sizes have passed over would stay empty. */
+static void merge_blocks(struct arena *a)
+{
+    size_t peak = a->peak;
+    arena_release(a);
+    a->peak = peak;
+    a->first = block_new(peak + peak / 8);
+}
+
 void arena_reset(struct arena *a)
 {
     note_peak(a);
     a->current = NULL;
     if (a->first == NULL)
         return;
+    if (a->first->next != NULL)
+        merge_blocks(a);
     POISON(a->first->memory, a->first->size);
 }

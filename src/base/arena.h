@@ -10,8 +10,9 @@
  *     arena_release(&a);
  *
  * Memory comes in chained blocks of 1 MiB or more, which are kept for reuse
- * until arena_release(). Rewinding takes constant time. An arena belongs to
- * one thread at a time. A zeroed struct arena is an empty arena. */
+ * until arena_release(); arena_reset() makes one of several. Rewinding takes
+ * constant time. An arena belongs to one thread at a time. A zeroed struct
+ * arena is an empty arena. */
 #ifndef ATTN_BASE_ARENA_H
 #define ATTN_BASE_ARENA_H
 

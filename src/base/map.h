@@ -11,6 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define MAP_GROUP 32
+
+struct map_string {
+    const char *s;
+    size_t len;
+};
+
 struct map_entry;
 struct map_slot;
 
@@ -27,11 +34,16 @@ struct map {
 void map_release(struct map *m);
 
 /* Sets the value of the key. Returns true when the key is new. At most
- * 2^32 - 2 entries (asserted). */
+ * 2^32 - 2 entries, of keys below 2^32 bytes (asserted). */
 bool map_put(struct map *m, const char *key, size_t len, int value);
 
 /* The value of the key, or `missing`. */
 int map_get(const struct map *m, const char *key, size_t len, int missing);
+
+/* The values of n keys, MAP_GROUP at most (asserted), or `missing`. Faster than
+ * one by one: what a key needs of the memory comes while others are handled. */
+void map_get_group(const struct map *m, const struct map_string *keys, int n,
+                   int missing, int *values);
 
 /* The value's place, to change it, or NULL; valid until the next map_put(). */
 int *map_find(const struct map *m, const char *key, size_t len);

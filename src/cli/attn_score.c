@@ -15,6 +15,7 @@
 #include "base/workers.h"
 #include "cli/alignment_output.h"
 #include "cli/option.h"
+#include "cli/precision.h"
 #include "corpus/corpus.h"
 #include "model/model_file.h"
 #include "search/aligner.h"
@@ -43,6 +44,7 @@ static const char help[] =
     "      --mini-batch N       pairs scored together\n"
     "      --max-length N       cut longer lines at N words\n"
     "      --threads N          worker threads; 0: one a processor (0)\n"
+    "      --precision NAME     of products: fp32, bf16 or int8\n"
     "      --profile            print at the end where the time went\n"
     "  -q, --quiet              say nothing but warnings and errors\n"
     "      --help               print this text\n"
@@ -111,8 +113,8 @@ static const struct summary *summary_named(const char *name)
 /* Lengths of both sides of a pair, </s> included: 1 is a blank line. */
 static void lengths(const struct corpus *c, size_t i, int length[2])
 {
-    corpus_source(c, i, &length[0]);
-    corpus_target(c, i, &length[1]);
+    length[0] = corpus_length(c, CORPUS_SOURCE, i);
+    length[1] = corpus_length(c, CORPUS_TARGET, i);
 }
 
 static int print_summary(const struct corpus *c, const double *nll,
@@ -158,6 +160,7 @@ struct options {
     int threads;
     const char *alignment, *format;
     int eos;
+    const char *precision; /* NULL: as the model's configuration says */
     bool help, version, profile;
 };
 
@@ -169,6 +172,7 @@ enum {
     OPTION_MINI_BATCH,
     OPTION_MAX_LENGTH,
     OPTION_THREADS,
+    OPTION_PRECISION,
     OPTION_PROFILE,
     OPTION_HELP,
     OPTION_VERSION
@@ -184,6 +188,7 @@ static const struct option long_options[] = {
     { "mini-batch", required_argument, NULL, OPTION_MINI_BATCH },
     { "max-length", required_argument, NULL, OPTION_MAX_LENGTH },
     { "threads", required_argument, NULL, OPTION_THREADS },
+    { "precision", required_argument, NULL, OPTION_PRECISION },
     { "profile", no_argument, NULL, OPTION_PROFILE },
     { "quiet", no_argument, NULL, 'q' },
     { "help", no_argument, NULL, OPTION_HELP },
@@ -217,6 +222,9 @@ static int read_option(struct options *o, int option)
         return option_int("--max-length", optarg, 1, 100000, &o->max_length);
     case OPTION_THREADS:
         return option_int("--threads", optarg, 0, WORKERS_LIMIT, &o->threads);
+    case OPTION_PRECISION:
+        o->precision = optarg;
+        return 0;
     case OPTION_PROFILE:
         o->profile = true;
         return 0;
@@ -340,6 +348,8 @@ static int run(const struct options *o)
     struct model_file f;
     struct corpus c = { 0 };
     int got = model_file_read(&f, o->model, NULL);
+    if (got == 0)
+        got = precision_prepare(&f, o->precision);
     if (got == 0)
         got = corpus_read_all(&c, o->source, o->target, &f.source, &f.target,
                               o->max_length > 0

@@ -13,6 +13,7 @@
 #include "base/workers.h"
 #include "cli/alignment_output.h"
 #include "cli/option.h"
+#include "cli/precision.h"
 #include "model/model_file.h"
 #include "search/translator.h"
 #include "tensor/gemm.h"
@@ -39,6 +40,7 @@ static const char help[] =
     "                           html (csv)\n"
     "      --alignment-eos yes|no  keep </s> in them (yes)\n"
     "      --threads N          worker threads; 0: one a processor (0)\n"
+    "      --precision NAME     of products: fp32, bf16 or int8\n"
     "      --profile            print at the end where the time went\n"
     "  -q, --quiet              say nothing but warnings and errors\n"
     "      --help               print this text\n"
@@ -51,6 +53,7 @@ struct options {
     int beam, n_best, mini_batch, max_length, threads, eos;
     int allow_unk;            /* -1: as the model says */
     double normalize, factor; /* < 0: as the model says */
+    const char *precision;    /* NULL: as the model's configuration says */
     bool help, version, profile;
 };
 
@@ -64,6 +67,7 @@ enum {
     OPTION_FORMAT,
     OPTION_EOS,
     OPTION_THREADS,
+    OPTION_PRECISION,
     OPTION_PROFILE,
     OPTION_HELP,
     OPTION_VERSION
@@ -83,6 +87,7 @@ static const struct option long_options[] = {
     { "alignment-format", required_argument, NULL, OPTION_FORMAT },
     { "alignment-eos", required_argument, NULL, OPTION_EOS },
     { "threads", required_argument, NULL, OPTION_THREADS },
+    { "precision", required_argument, NULL, OPTION_PRECISION },
     { "profile", no_argument, NULL, OPTION_PROFILE },
     { "quiet", no_argument, NULL, 'q' },
     { "help", no_argument, NULL, OPTION_HELP },
@@ -123,6 +128,9 @@ static int read_option(struct options *o, int option)
         return option_bool("--alignment-eos", optarg, &o->eos);
     case OPTION_THREADS:
         return option_int("--threads", optarg, 0, WORKERS_LIMIT, &o->threads);
+    case OPTION_PRECISION:
+        o->precision = optarg;
+        return 0;
     case OPTION_PROFILE:
         o->profile = true;
         return 0;
@@ -230,6 +238,8 @@ static int run(const struct options *o)
 {
     struct model_file f;
     int got = model_file_read(&f, o->model, NULL);
+    if (got == 0)
+        got = precision_prepare(&f, o->precision);
     if (got == 0) {
         struct workers *workers = workers_new(o->threads, gemm_thread_init);
         if (o->profile)

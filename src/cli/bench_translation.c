@@ -1,4 +1,5 @@
 #include "cli/bench_translation.h"
+#include "cli/precision.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +26,8 @@ static void *start(const void *setup)
 {
     struct bench_search *s = xcalloc(1, sizeof(*s));
     s->setup = setup;
-    if (model_file_read(&s->file, s->setup->model, NULL) < 0)
+    if (model_file_read(&s->file, s->setup->model, NULL) < 0 ||
+        precision_prepare(&s->file, NULL) < 0)
         return NULL;
     const struct config *cfg = &s->file.config;
     struct translator_config config = {

@@ -58,7 +58,9 @@ static int by_length_and_pair(const void *x, const void *y)
 /* What the pair counts in the unit of the batch size. */
 static int weight(const struct batches *b, uint32_t pair)
 {
-    return b->unit == BATCH_TOKENS ? b->corpus->pair[pair].target : 1;
+    return b->unit == BATCH_TOKENS
+               ? corpus_length(b->corpus, CORPUS_TARGET, pair)
+               : 1;
 }
 
 /* How many of the n pairs in order[] from `from` on make a pool: as many as
@@ -77,10 +79,12 @@ static void fill_rows(const struct batches *b, struct row *rows, size_t from,
 {
     for (size_t i = 0; i < n; i++) {
         uint32_t pair = b->order[from + i];
-        rows[i] = (struct row){ .target = b->corpus->pair[pair].target,
-                                .source = b->corpus->pair[pair].source,
-                                .place = (uint32_t)i,
-                                .pair = pair };
+        rows[i] = (struct row){
+            .target = corpus_length(b->corpus, CORPUS_TARGET, pair),
+            .source = corpus_length(b->corpus, CORPUS_SOURCE, pair),
+            .place = (uint32_t)i,
+            .pair = pair,
+        };
     }
 }
 
@@ -206,16 +210,16 @@ long batches_target_tokens(const struct batches *b, size_t i)
 {
     assert(i < b->count);
     long sum = 0;
-    for (int k = 0; k < b->cut[i].pairs; k++) {
-        int len;
-        corpus_target(b->corpus, b->order[b->cut[i].first + (size_t)k], &len);
-        sum += len;
-    }
+    const uint32_t *pair = b->order + b->cut[i].first;
+    for (int k = 0; k < b->cut[i].pairs; k++)
+        sum += corpus_length(b->corpus, CORPUS_TARGET, pair[k]);
     return sum;
 }
 
-void side_gather(struct side *s, struct arena *arena, const int *const *ids,
-                 const int *lengths, int sentences)
+/* A side of sentences of these lengths, one behind the other; the ids, which it
+ * returns, are still to be written. */
+static int *side_begin(struct side *s, struct arena *arena, const int *lengths,
+                       int sentences)
 {
     int *start = arena_array(arena, (size_t)sentences + 1, sizeof *start);
     start[0] = 0;
@@ -224,24 +228,29 @@ void side_gather(struct side *s, struct arena *arena, const int *const *ids,
         start[b + 1] = start[b] + lengths[b];
     }
     int tokens = start[sentences];
-    int *all = arena_array(arena, (size_t)tokens, sizeof *all);
-    for (int b = 0; b < sentences; b++)
-        if (lengths[b] > 0)
-            memcpy(all + start[b], ids[b], (size_t)lengths[b] * sizeof *all);
-    *s = (struct side){ sentences, tokens, start, all };
+    int *ids = arena_array(arena, (size_t)tokens, sizeof *ids);
+    *s = (struct side){ sentences, tokens, start, ids };
+    return ids;
 }
 
-typedef const int32_t *corpus_side_fn(const struct corpus *c, size_t i,
-                                      int *len);
+void side_gather(struct side *s, struct arena *arena, const int *const *ids,
+                 const int *lengths, int sentences)
+{
+    int *all = side_begin(s, arena, lengths, sentences);
+    for (int b = 0; b < sentences; b++)
+        if (lengths[b] > 0)
+            memcpy(all + s->start[b], ids[b], (size_t)lengths[b] * sizeof *all);
+}
 
 static void gather(struct side *s, struct arena *arena, const struct corpus *c,
-                   corpus_side_fn *side_of, const uint32_t *pair, int sentences)
+                   enum corpus_side side, const uint32_t *pair, int sentences)
 {
-    const int **ids = arena_array(arena, (size_t)sentences, sizeof *ids);
     int *lengths = arena_array(arena, (size_t)sentences, sizeof *lengths);
     for (int b = 0; b < sentences; b++)
-        ids[b] = side_of(c, pair[b], &lengths[b]);
-    side_gather(s, arena, ids, lengths, sentences);
+        lengths[b] = corpus_length(c, side, pair[b]);
+    int *all = side_begin(s, arena, lengths, sentences);
+    for (int b = 0; b < sentences; b++)
+        corpus_ids(c, side, pair[b], all + s->start[b]);
 }
 
 void batches_get(const struct batches *b, size_t i, int shard, int shards,
@@ -256,8 +265,8 @@ void batches_get(const struct batches *b, size_t i, int shard, int shards,
     for (int k = shard; k < all; k += shards)
         mine[n++] = pairs[k];
     out->pair = mine;
-    gather(&out->source, arena, b->corpus, corpus_source, mine, n);
-    gather(&out->target, arena, b->corpus, corpus_target, mine, n);
+    gather(&out->source, arena, b->corpus, CORPUS_SOURCE, mine, n);
+    gather(&out->target, arena, b->corpus, CORPUS_TARGET, mine, n);
 }
 
 void batches_free(struct batches *b)

@@ -20,6 +20,10 @@ struct reader {
     char *line;
     size_t len;
     int got; /* what lines_next() said */
+
+    int32_t *ids; /* of the line */
+    size_t cap;
+    size_t words, kept, unknown; /* in the line; in ids; of these UNK */
 };
 
 static int next_line(struct reader *r)
@@ -47,35 +51,20 @@ static int lengths_differ(struct reader *source, struct reader *target)
                  source->in.name, n, target->in.name, m);
 }
 
-/* What a line gave: its words' number and how many of them are unknown. */
-struct sentence {
-    size_t words, unknown;
-};
-
-/* Appends the ids of the line and EOS. Stops after max_length words, if that
- * is not 0, and says that there were more by counting one more. */
-static struct sentence append(struct corpus *c, const struct reader *r,
-                              size_t max_length)
+/* Turns the line into ids, max_length of them at most, if that is not 0. A word
+ * and a blank are two bytes. */
+static void encode(struct reader *r, size_t max_length)
 {
-    const char *cursor = r->line, *end = r->line + r->len;
-    struct sentence s = { 0 };
-    size_t len;
-
-    for (;;) {
-        const char *word = next_token(&cursor, end, &len);
-        if (word == NULL)
-            break;
-        s.words++;
-        if (max_length > 0 && s.words > max_length)
-            break;
-        int id = vocab_lookup(r->vocab, word, len);
-        s.unknown += id == UNK;
-        ARRAY_GROW(c->ids, c->ids_len + 1, c->ids_cap);
-        c->ids[c->ids_len++] = id;
-    }
-    ARRAY_GROW(c->ids, c->ids_len + 1, c->ids_cap);
-    c->ids[c->ids_len++] = EOS;
-    return s;
+    size_t most = r->len / 2 + 1;
+    if (max_length > 0 && max_length < most)
+        most = max_length;
+    ARRAY_GROW(r->ids, most, r->cap);
+    r->words = (size_t)vocab_encode(r->vocab, r->line, r->len, r->ids,
+                                    (int)most);
+    r->kept = r->words < most ? r->words : most;
+    r->unknown = 0;
+    for (size_t i = 0; i < r->kept; i++)
+        r->unknown += r->ids[i] == UNK;
 }
 
 /* What to do with pairs. */
@@ -92,17 +81,16 @@ static void warn_cut(const struct reader *r, size_t max_length)
 
 /* Whether the pair is to be left out, which it counts. */
 static bool left_out(struct corpus *c, const struct reader *source,
-                     const struct reader *target, const struct sentence s[2],
-                     size_t max_length)
+                     const struct reader *target, size_t max_length)
 {
     size_t *reason = NULL;
-    if (s[0].words == 0 && s[1].words == 0)
+    if (source->words == 0 && target->words == 0)
         reason = &c->empty;
-    else if (s[0].words == 0 || s[1].words == 0)
+    else if (source->words == 0 || target->words == 0)
         reason = &c->half_empty;
     else if (source->in.cut || target->in.cut ||
              (max_length > 0 &&
-              (s[0].words > max_length || s[1].words > max_length)))
+              (source->words > max_length || target->words > max_length)))
         reason = &c->too_long;
     if (reason == NULL)
         return false;
@@ -110,42 +98,37 @@ static bool left_out(struct corpus *c, const struct reader *source,
     return true;
 }
 
-/* Whether the pair, whose ids have been appended, stays. */
+/* Whether the pair stays. */
 static bool stays(struct corpus *c, const struct reader *source,
-                  const struct reader *target, const struct sentence s[2],
-                  const struct filter *filter)
+                  const struct reader *target, const struct filter *filter)
 {
     if (!filter->all)
-        return !left_out(c, source, target, s, filter->max_length);
-    if (s[0].words > filter->max_length)
+        return !left_out(c, source, target, filter->max_length);
+    if (source->words > filter->max_length)
         warn_cut(source, filter->max_length);
-    if (s[1].words > filter->max_length)
+    if (target->words > filter->max_length)
         warn_cut(target, filter->max_length);
     return true;
 }
 
-static void add_pair(struct corpus *c, const struct reader *source,
-                     const struct reader *target, const struct filter *filter)
+static void add_side(struct corpus *c, enum corpus_side side,
+                     const struct reader *r)
 {
-    size_t start = c->ids_len;
-    struct sentence s[2];
-    s[0] = append(c, source, filter->max_length);
-    size_t middle = c->ids_len;
-    s[1] = append(c, target, filter->max_length);
-    if (!stays(c, source, target, s, filter)) {
-        c->ids_len = start;
+    sentences_add(&c->sentences, r->ids, r->kept);
+    c->tokens[side] += r->kept;
+    c->unknown[side] += r->unknown;
+}
+
+static void add_pair(struct corpus *c, struct reader *source,
+                     struct reader *target, const struct filter *filter)
+{
+    encode(source, filter->max_length);
+    encode(target, filter->max_length);
+    if (!stays(c, source, target, filter))
         return;
-    }
-    c->tokens[0] += middle - start - 1;
-    c->tokens[1] += c->ids_len - middle - 1;
-    for (int i = 0; i < 2; i++)
-        c->unknown[i] += s[i].unknown;
-    ARRAY_GROW(c->pair, c->pairs + 1, c->pair_cap);
-    c->pair[c->pairs++] = (struct corpus_pair){
-        .start = start,
-        .source = (int32_t)(middle - start),
-        .target = (int32_t)(c->ids_len - middle),
-    };
+    add_side(c, CORPUS_SOURCE, source);
+    add_side(c, CORPUS_TARGET, target);
+    c->pairs++;
 }
 
 static int read_pairs(struct corpus *c, struct reader *source,
@@ -204,10 +187,19 @@ static int finish(struct corpus *c, const struct reader *source,
                      target->in.name);
     tell_unknown(c, 0, source->in.name);
     tell_unknown(c, 1, target->in.name);
-    if (c->ids_len > 0)
-        c->ids = xrealloc(c->ids, array_bytes(c->ids_len, sizeof *c->ids));
-    c->ids_cap = c->ids_len;
     return 0;
+}
+
+static void reader_release(struct reader *r)
+{
+    lines_release(&r->in);
+    free(r->ids);
+}
+
+/* The id that none of the two vocabularies goes beyond. */
+static int largest_id(const struct vocab *v, const struct vocab *w)
+{
+    return (v->size > w->size ? v->size : w->size) - 1;
 }
 
 static int read_corpus(struct corpus *c, const char *source, const char *target,
@@ -219,14 +211,16 @@ static int read_corpus(struct corpus *c, const char *source, const char *target,
     int ret = -1;
 
     *c = (struct corpus){ 0 };
+    sentences_init(&c->sentences, largest_id(source_vocab, target_vocab));
     if (lines_open(&s.in, source) < 0 || lines_open(&t.in, target) < 0)
         goto out;
     if (read_pairs(c, &s, &t, filter) < 0)
         goto out;
+    sentences_end(&c->sentences);
     ret = finish(c, &s, &t, filter);
 out:
-    lines_release(&s.in);
-    lines_release(&t.in);
+    reader_release(&s);
+    reader_release(&t);
     if (ret < 0)
         corpus_release(c);
     return ret;
@@ -250,18 +244,23 @@ int corpus_read_all(struct corpus *c, const char *source, const char *target,
     return read_corpus(c, source, target, source_vocab, target_vocab, &filter);
 }
 
-const int32_t *corpus_source(const struct corpus *c, size_t i, int *len)
+/* The number of a side of pair i among the sentences. */
+static size_t sentence(const struct corpus *c, enum corpus_side side, size_t i)
 {
     assert(i < c->pairs);
-    *len = c->pair[i].source;
-    return c->ids + c->pair[i].start;
+    return 2 * (c->first + i) + side;
 }
 
-const int32_t *corpus_target(const struct corpus *c, size_t i, int *len)
+int corpus_length(const struct corpus *c, enum corpus_side side, size_t i)
 {
-    assert(i < c->pairs);
-    *len = c->pair[i].target;
-    return c->ids + c->pair[i].start + c->pair[i].source;
+    return sentences_length(&c->sentences, sentence(c, side, i)) + 1;
+}
+
+void corpus_ids(const struct corpus *c, enum corpus_side side, size_t i,
+                int32_t *ids)
+{
+    sentences_get(&c->sentences, sentence(c, side, i), ids);
+    ids[corpus_length(c, side, i) - 1] = EOS;
 }
 
 struct corpus corpus_slice(const struct corpus *c, size_t from, size_t pairs)
@@ -269,26 +268,45 @@ struct corpus corpus_slice(const struct corpus *c, size_t from, size_t pairs)
     assert(from <= c->pairs && pairs <= c->pairs - from);
     return (struct corpus){
         .pairs = pairs,
-        .ids = c->ids,
-        .ids_len = c->ids_len,
-        .pair = c->pair + from,
+        .first = c->first + from,
+        .sentences = c->sentences,
     };
 }
 
-/* Every EOS is in the ids, so that they alone tell where sentences end. */
-uint64_t corpus_hash(const struct corpus *c)
+static uint64_t hash_ids(uint64_t hash, const int32_t *ids, int len)
 {
-    uint64_t hash = c->pairs;
-    for (size_t i = 0; i < c->ids_len; i++) {
-        hash = (hash ^ (uint32_t)c->ids[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    for (int i = 0; i < len; i++) {
+        hash = (hash ^ (uint32_t)ids[i]) * UINT64_C(0x9e3779b97f4a7c15);
         hash ^= hash >> 29;
     }
     return hash;
 }
 
+/* Every EOS is in it, so that the ids alone tell where sentences end. Part of
+ * checkpoints: it stays what it is. */
+uint64_t corpus_hash(const struct corpus *c)
+{
+    uint64_t hash = c->pairs;
+    int32_t *ids = NULL;
+    size_t cap = 0;
+    for (size_t i = 0; i < 2 * c->pairs; i++) {
+        enum corpus_side side = i % 2 == 0 ? CORPUS_SOURCE : CORPUS_TARGET;
+        int len = corpus_length(c, side, i / 2);
+        ARRAY_GROW(ids, (size_t)len, cap);
+        corpus_ids(c, side, i / 2, ids);
+        hash = hash_ids(hash, ids, len);
+    }
+    free(ids);
+    return hash;
+}
+
+size_t corpus_bytes(const struct corpus *c)
+{
+    return c->sentences.bytes;
+}
+
 void corpus_release(struct corpus *c)
 {
-    free(c->ids);
-    free(c->pair);
+    sentences_release(&c->sentences);
     *c = (struct corpus){ 0 };
 }

@@ -1,21 +1,22 @@
 /* A parallel corpus in memory, as ids.
  *
- * Both sentences of a pair end in EOS, which their lengths count. Memory: four
- * bytes a token and 16 a pair. Read-only once read, and then thread safe. */
+ * Both sentences of a pair end in EOS, which their lengths count. Memory: two
+ * bytes a token when neither vocabulary has more than 65,536 entries, else
+ * four, and nine a pair (EOS takes none). Read-only once read, and then thread
+ * safe. */
 #ifndef ATTN_CORPUS_CORPUS_H
 #define ATTN_CORPUS_CORPUS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "corpus/sentences.h"
+
 struct vocab;
 
 #define CORPUS_LIMIT ((size_t)UINT32_MAX) /* pairs */
 
-struct corpus_pair {
-    size_t start;           /* of the source in ids; the target follows it */
-    int32_t source, target; /* lengths, with EOS */
-};
+enum corpus_side { CORPUS_SOURCE, CORPUS_TARGET };
 
 struct corpus {
     size_t pairs;
@@ -27,10 +28,8 @@ struct corpus {
     size_t too_long;   /* more than max_length tokens on a side */
 
     /* private */
-    int32_t *ids;
-    size_t ids_len, ids_cap;
-    struct corpus_pair *pair;
-    size_t pair_cap;
+    size_t first;               /* pair of sentences that is pair 0 here */
+    struct sentences sentences; /* source, target, source, …; without EOS */
 };
 
 /* Reads two files, line i of the one being the translation of line i of the
@@ -50,9 +49,10 @@ int corpus_read_all(struct corpus *c, const char *source, const char *target,
                     const struct vocab *source_vocab,
                     const struct vocab *target_vocab, int max_length);
 
-/* The ids of pair i, length in *len; borrowed. */
-const int32_t *corpus_source(const struct corpus *c, size_t i, int *len);
-const int32_t *corpus_target(const struct corpus *c, size_t i, int *len);
+/* The length of a side of pair i, and its ids written into ids[length]. */
+int corpus_length(const struct corpus *c, enum corpus_side side, size_t i);
+void corpus_ids(const struct corpus *c, enum corpus_side side, size_t i,
+                int32_t *ids);
 
 /* `pairs` pairs from pair `from` on, as a corpus that borrows from c: it needs
  * no release, and its counts of words are not set. */
@@ -60,6 +60,8 @@ struct corpus corpus_slice(const struct corpus *c, size_t from, size_t pairs);
 
 /* A number that (nearly surely) differs when the ids or their order differ. */
 uint64_t corpus_hash(const struct corpus *c);
+
+size_t corpus_bytes(const struct corpus *c); /* of memory */
 
 void corpus_release(struct corpus *c);
 

@@ -6,6 +6,7 @@
 #include "base/profile.h"
 #include "base/rng.h"
 #include "tensor/gemm.h"
+#include "tensor/packed.h"
 #include "tensor/vec.h"
 
 void graph_init(struct graph *g)
@@ -17,6 +18,7 @@ void graph_init(struct graph *g)
 void graph_release(struct graph *g)
 {
     arena_release(&g->arena);
+    multiplier_free(g->multiplier);
     memset(g, 0, sizeof(*g));
 }
 
@@ -27,6 +29,13 @@ void graph_reset(struct graph *g)
     g->weights = NULL;
     g->leaf = NULL;
     g->draws = 0;
+}
+
+struct multiplier *graph_multiplier(struct graph *g)
+{
+    if (!g->multiplier)
+        g->multiplier = multiplier_new();
+    return g->multiplier;
 }
 
 static struct node *new_node(struct graph *g, int rows, int cols)
@@ -147,6 +156,16 @@ static const struct product *gather(const struct product *p, int limit,
     return p;
 }
 
+/* The same in bf16. */
+static void packed_gradient(struct graph *g, struct node *w, int rows)
+{
+    struct multiplier *m = graph_multiplier(g);
+    gradient_begin(m, w->rows, w->cols, rows, true, w->grad);
+    for (const struct product *p = w->products; p; p = p->next)
+        gradient_rows(m, p->x->value, p->y->grad, p->x->rows);
+    gradient_end(m);
+}
+
 /* dw += sum over the notes of x^T dy, as few products as there is room for. */
 static void weight_gradient(struct graph *g, struct node *w)
 {
@@ -158,6 +177,10 @@ static void weight_gradient(struct graph *g, struct node *w)
         total += q->x->rows;
     }
     profile_work(g->profile, 2.0 * total * w->rows * w->cols);
+    if (w->packed_turned) {
+        packed_gradient(g, w, total);
+        return;
+    }
     int most = total < CHUNK ? total : largest > CHUNK ? largest : CHUNK;
     if (!p->next) {
         gemm_tn(w->rows, w->cols, p->x->rows, p->x->value, p->y->grad, true,

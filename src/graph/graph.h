@@ -36,6 +36,8 @@
 
 struct graph;
 struct node;
+struct multiplier;
+struct packed;
 struct profile;
 
 struct op {
@@ -54,11 +56,13 @@ struct node {
     const struct op *op; /* NULL for a leaf and for a view */
     struct node *in[NODE_INPUTS];
     void *extra;
-    struct node *previous;    /* on the tape */
-    struct product *products; /* of a leaf: weight gradients to come */
-    unsigned char *touched;   /* of a table: rows with a gradient */
-    int uses;                 /* of a weight: products so far */
-    float *turned;            // [cols,rows] of a weight, or NULL
+    struct node *previous;       /* on the tape */
+    struct product *products;    /* of a leaf: weight gradients to come */
+    unsigned char *touched;      /* of a table: rows with a gradient */
+    int uses;                    /* of a weight: products so far */
+    float *turned;               // [cols,rows] of a weight, or NULL
+    const struct packed *packed; /* a weight ready for products, */
+    const struct packed *packed_turned; /* and its transpose; or NULL */
 };
 
 /* A note on a weight: its gradient gets x^T dy. */
@@ -73,7 +77,8 @@ struct graph {
     struct node *weights; /* leaves with notes, linked by previous */
     bool training;        /* gradients and dropout */
 
-    struct profile *profile; /* NULL: no times are taken */
+    struct profile *profile;       /* NULL: no times are taken */
+    struct multiplier *multiplier; /* made when it is first needed */
 
     /* The place in the stream of random numbers (dropout). */
     uint64_t seed, update;
@@ -115,6 +120,9 @@ struct node *graph_reshape(struct graph *g, struct node *x, int rows, int cols);
 /* Notes that the gradient of the leaf w gets x^T dy. */
 void graph_note_product(struct graph *g, struct node *w, const struct node *x,
                         const struct node *y);
+
+/* What products with packed weights need. */
+struct multiplier *graph_multiplier(struct graph *g);
 
 /* Runs the tape backwards. The last operations (losses) have put their own
  * gradients in already. */

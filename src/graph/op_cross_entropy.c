@@ -13,6 +13,7 @@
 #include "graph/ops.h"
 #include "tensor/gemm.h"
 #include "tensor/kernel.h"
+#include "tensor/packed.h"
 #include "tensor/vec.h"
 
 /* Most floats of a chunk of logits: 32 MiB. */
@@ -47,38 +48,115 @@ static struct loss row_loss(float *logits, int V, int gold,
     };
 }
 
-static void chunk_logits(struct graph *g, const struct node *r, int first,
-                         int rows, const struct node *w, const struct node *b,
-                         bool transposed, float *logits)
+/* Some rows of r on their way, and what is computed of them. */
+struct chunk {
+    struct graph *g;
+    struct node *r, *w, *b;
+    const int *gold;
+    const struct loss_config *config;
+    float *row_nll;
+    int first, rows;
+    float *logits; // [rows,V]
+};
+
+static float *chunk_row(const struct chunk *c, int i)
 {
-    int V = b->cols;
-    for (int i = 0; i < rows; i++)
-        vec_copy(logits + (size_t)i * V, b->value, (size_t)V);
-    const float *x = node_row(r, first);
-    if (transposed)
-        gemm_nt(rows, V, r->cols, x, w->value, true, logits);
-    else if (g->training)
-        gemm_nn(rows, V, r->cols, x, w->value, true, logits);
-    else
-        gemm_rows(rows, V, r->cols, x, w->value, true, logits);
+    return c->logits + (size_t)i * (size_t)c->b->cols;
 }
 
-/* dr += d w^T, dw += r^T d, db += sum d, d[rows,V] the gradient of logits */
-static void chunk_gradients(struct node *r, int first, int rows, struct node *w,
-                            struct node *b, bool transposed, const float *d)
+static void chunk_logits(const struct chunk *c)
 {
-    int V = b->cols, E = r->cols;
-    const float *x = node_row(r, first);
-    if (r->grad && transposed)
-        gemm_nn(rows, E, V, d, w->value, true, node_grad_row(r, first));
-    else if (r->grad)
-        gemm_nt(rows, E, V, d, w->value, true, node_grad_row(r, first));
-    if (w->grad && transposed)
-        gemm_tn(V, E, rows, d, x, true, w->grad);
-    else if (w->grad)
+    int V = c->b->cols, E = c->r->cols, rows = c->rows;
+    const float *x = node_row(c->r, c->first), *w = c->w->value;
+    bool transposed = c->config->transposed;
+    const struct packed *packed = transposed ? c->w->packed_turned
+                                             : c->w->packed;
+    profile_enter(c->g->profile, "output logits", PROFILE_FORWARD);
+    profile_work(c->g->profile, 2.0 * rows * V * E);
+    if (packed) {
+        packed_product(packed, graph_multiplier(c->g), rows, x, c->b->value,
+                       false, c->logits);
+        return;
+    }
+    for (int i = 0; i < rows; i++)
+        vec_copy(chunk_row(c, i), c->b->value, (size_t)V);
+    if (transposed)
+        gemm_nt(rows, V, E, x, w, true, c->logits);
+    else if (c->g->training)
+        gemm_nn(rows, V, E, x, w, true, c->logits);
+    else
+        gemm_rows(rows, V, E, x, w, true, c->logits);
+}
+
+/* Row i of the gradient of the logits: db += d, and it is rounded for the
+ * products in bf16. */
+static void take_gradient(const struct chunk *c, int i)
+{
+    const float *d = chunk_row(c, i), *x = node_row(c->r, c->first + i);
+    bool transposed = c->config->transposed;
+    if (c->b->grad)
+        vec_add(c->b->grad, d, (size_t)c->b->cols);
+    if (c->w->packed_turned)
+        gradient_rows(graph_multiplier(c->g), transposed ? d : x,
+                      transposed ? x : d, 1);
+}
+
+static struct loss chunk_loss(const struct chunk *c)
+{
+    struct loss total = { 0, 0 };
+    bool training = c->g->training;
+    profile_enter(c->g->profile, "softmax and loss", PROFILE_FORWARD);
+    if (training && c->w->packed_turned)
+        gradient_begin(graph_multiplier(c->g), c->w->rows, c->w->cols, c->rows,
+                       true, c->w->grad);
+    for (int i = 0; i < c->rows; i++) {
+        struct loss one = row_loss(chunk_row(c, i), c->b->cols,
+                                   c->gold[c->first + i], c->config, training);
+        total.smoothed += one.smoothed;
+        total.nll += one.nll;
+        if (c->row_nll)
+            c->row_nll[c->first + i] = (float)one.nll;
+        if (training)
+            take_gradient(c, i);
+    }
+    return total;
+}
+
+/* dr += d w^T, dw += r^T d, d[rows,V] the gradient of logits */
+static void plain_gradients(const struct chunk *c)
+{
+    struct node *r = c->r, *w = c->w;
+    int V = c->b->cols, E = r->cols, rows = c->rows;
+    const float *x = node_row(r, c->first), *d = c->logits;
+    float *dx = r->grad ? node_grad_row(r, c->first) : NULL;
+    if (c->config->transposed) {
+        if (dx)
+            gemm_nn(rows, E, V, d, w->value, true, dx);
+        if (w->grad)
+            gemm_tn(V, E, rows, d, x, true, w->grad);
+        return;
+    }
+    if (dx)
+        gemm_nt(rows, E, V, d, w->value, true, dx);
+    if (w->grad)
         gemm_tn(E, V, rows, x, d, true, w->grad);
-    for (int i = 0; i < rows && b->grad; i++)
-        vec_add(b->grad, d + (size_t)i * V, (size_t)V);
+}
+
+static void chunk_gradients(const struct chunk *c)
+{
+    struct node *r = c->r, *w = c->w;
+    bool transposed = c->config->transposed;
+    profile_enter(c->g->profile, "output gradients", PROFILE_BACKWARD);
+    profile_work(c->g->profile, 4.0 * c->rows * c->b->cols * r->cols);
+    if (!w->packed_turned) {
+        plain_gradients(c);
+        return;
+    }
+    if (r->grad)
+        gradient_input(graph_multiplier(c->g),
+                       transposed ? w->packed : w->packed_turned, transposed,
+                       node_grad_row(r, c->first));
+    gradient_end(graph_multiplier(c->g));
 }
 
 struct loss cross_entropy(struct graph *g, struct node *r, struct node *w,
@@ -90,28 +168,18 @@ struct loss cross_entropy(struct graph *g, struct node *r, struct node *w,
                               : w->cols == V && w->rows == r->cols);
     struct loss total = { 0, 0 };
     struct arena_mark mark = arena_mark(&g->arena);
-    float *logits = arena_alloc(&g->arena,
-                                (size_t)(r->rows < most ? r->rows : most) * V *
-                                    sizeof(*logits));
-    for (int first = 0; first < r->rows; first += most) {
-        int rows = r->rows - first < most ? r->rows - first : most;
-        profile_enter(g->profile, "output logits", PROFILE_FORWARD);
-        profile_work(g->profile, 2.0 * rows * V * r->cols);
-        chunk_logits(g, r, first, rows, w, b, config->transposed, logits);
-        profile_enter(g->profile, "softmax and loss", PROFILE_FORWARD);
-        for (int i = 0; i < rows; i++) {
-            struct loss one = row_loss(logits + (size_t)i * V, V,
-                                       gold[first + i], config, g->training);
-            total.smoothed += one.smoothed;
-            total.nll += one.nll;
-            if (row_nll)
-                row_nll[first + i] = (float)one.nll;
-        }
-        if (!g->training)
-            continue;
-        profile_enter(g->profile, "output gradients", PROFILE_BACKWARD);
-        profile_work(g->profile, 4.0 * rows * V * r->cols);
-        chunk_gradients(r, first, rows, w, b, config->transposed, logits);
+    struct chunk c = { g, r, w, b, gold, config, row_nll, 0, 0, NULL };
+    c.logits = arena_alloc(&g->arena,
+                           (size_t)(r->rows < most ? r->rows : most) *
+                               (size_t)V * sizeof(*c.logits));
+    for (; c.first < r->rows; c.first += most) {
+        c.rows = r->rows - c.first < most ? r->rows - c.first : most;
+        chunk_logits(&c);
+        struct loss one = chunk_loss(&c);
+        total.smoothed += one.smoothed;
+        total.nll += one.nll;
+        if (g->training)
+            chunk_gradients(&c);
     }
     arena_rewind(&g->arena, mark);
     return total;

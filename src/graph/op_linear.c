@@ -3,6 +3,7 @@
 #include "base/profile.h"
 #include "graph/ops.h"
 #include "tensor/gemm.h"
+#include "tensor/packed.h"
 #include "tensor/vec.h"
 
 static bool is_leaf(const struct node *w)
@@ -45,6 +46,11 @@ static void input_gradient(struct graph *g, struct node *x, struct node *w,
     if (!x->grad)
         return;
     profile_work(g->profile, 2.0 * x->rows * x->cols * y->cols);
+    if (w->packed_turned) {
+        packed_product(w->packed_turned, graph_multiplier(g), x->rows, y->grad,
+                       NULL, true, x->grad);
+        return;
+    }
     if (!worth_turning(x, w)) {
         gemm_nt(x->rows, x->cols, y->cols, y->grad, w->value, true, x->grad);
         return;
@@ -71,11 +77,21 @@ static void start_with_bias(struct node *y, const struct node *b)
         vec_copy(node_row(y, i), b->value, (size_t)y->cols);
 }
 
+/* y (+)= x w, or y = x w + b */
 static void forward(struct graph *g, const struct node *x, struct node *w,
-                    bool add_to, float *y)
+                    const struct node *b, bool add_to, struct node *to)
 {
+    float *y = to->value;
     w->uses++;
     profile_work(g->profile, 2.0 * x->rows * w->cols * x->cols);
+    if (w->packed) {
+        packed_product(w->packed, graph_multiplier(g), x->rows, x->value,
+                       b ? b->value : NULL, add_to, y);
+        return;
+    }
+    if (b)
+        start_with_bias(to, b);
+    add_to = add_to || b;
     if (g->training)
         gemm_nn(x->rows, w->cols, x->cols, x->value, w->value, add_to, y);
     else
@@ -89,9 +105,7 @@ struct node *linear(struct graph *g, struct node *x, struct node *w,
     assert(x->cols == w->rows);
     assert(!b || (b->rows == 1 && b->cols == w->cols));
     struct node *y = graph_node(g, &op, x->rows, w->cols, x, w, b, NULL);
-    if (b)
-        start_with_bias(y, b);
-    forward(g, x, w, b != NULL, y->value);
+    forward(g, x, w, b, false, y);
     return y;
 }
 
@@ -109,6 +123,6 @@ struct node *linear_into(struct graph *g, struct node *y, struct node *x,
     static const struct op op = { "linear_into", into_backward };
     assert(x->cols == w->rows && y->rows == x->rows && y->cols == w->cols);
     struct node *z = graph_in_place(g, &op, y, x, w);
-    forward(g, x, w, true, z->value);
+    forward(g, x, w, NULL, true, z);
     return z;
 }

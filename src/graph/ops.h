@@ -199,4 +199,33 @@ struct loss cross_entropy(struct graph *g, struct node *r, struct node *w,
                           struct node *b, const int *gold,
                           const struct loss_config *config, float *row_nll);
 
+/* The same by adaptive softmax (Grave et al. 2017). The first words have an
+ * entry each in the head, the others stand in clusters, each of which has an
+ * entry behind these:
+ *     p(w) = p_head(w)              for a word of the head
+ *     p(w) = p_head(c) p_c(w)       for a word of cluster c
+ *     p_head = softmax(r w + b), p_c = softmax(r project_c w_c + b_c) */
+enum { ADAPTIVE_CLUSTERS = 8 };
+
+struct adaptive {
+    struct node *w, *b; // [R,h+k], [1,h+k]
+    int clusters;       /* k */
+    struct adaptive_cluster {
+        struct node *project, *w, *b; // [R,D], [D,n], [1,n]
+    } cluster[ADAPTIVE_CLUSTERS];
+};
+
+/* Only rows whose word is in a cluster touch the cluster's arrays. With
+ * smoothing s each of the two choices is smoothed over what it is a choice of:
+ * the head's over its h + k entries, the cluster's over its n words. */
+struct loss adaptive_cross_entropy(struct graph *g, struct node *r,
+                                   const struct adaptive *a, const int *gold,
+                                   const struct loss_config *config,
+                                   float *row_nll);
+
+/* log p of all words, r[n,R] -> [n,V], for inference. With best > 0 words of
+ * clusters that cannot be among a row's `best` words may have -INFINITY. */
+struct node *adaptive_logs(struct graph *g, struct node *r,
+                           const struct adaptive *a, int best);
+
 #endif

@@ -31,47 +31,23 @@ static const struct style *style_named(const struct config *cfg)
     return found < 0 ? NULL : styles[found];
 }
 
-static int declare_output(struct decoder *d, struct params *p,
-                          const struct config *cfg, int vocabulary)
-{
-    d->output_bias = params_declare(p, &(struct param){ .name = "output.b",
-                                                        .rows = 1,
-                                                        .cols = vocabulary,
-                                                        .init = INIT_ZERO });
-    if (!d->tied) {
-        d->output = params_declare(p, &(struct param){ .name = "output.W",
-                                                       .rows = d->readout_width,
-                                                       .cols = vocabulary,
-                                                       .init = INIT_GLOROT });
-        return 0;
-    }
-    d->output = d->embedding;
-    if (d->readout_width != cfg->model.embedding)
-        return config_error(cfg, "model.tied_embeddings",
-                            "the output layer reads %d units, but an "
-                            "embedding has %d; set decoder.readout_size to %d",
-                            d->readout_width, cfg->model.embedding,
-                            cfg->model.embedding);
-    return 0;
-}
-
 /* Which arrays are one (Press & Wolf 2017). */
 static int declare_embedding(struct decoder *d, struct params *p,
                              const struct config *cfg, const struct encoder *e,
-                             int vocabulary)
+                             int vocabulary, bool *is_tied)
 {
     static const char *const names[] = { "none", "target", "all" };
     int tied = config_name(cfg, "model.tied_embeddings", names, 3);
     if (tied < 0)
         return -1;
-    d->tied = tied > 0;
+    *is_tied = tied > 0;
     if (tied < 2) {
         d->embedding = params_declare(p, &(struct param){
                                              .name = "target.embedding",
                                              .rows = vocabulary,
                                              .cols = cfg->model.embedding,
                                              .init = INIT_EMBEDDING,
-                                             .table = !d->tied });
+                                             .table = !*is_tied });
         return 0;
     }
     d->embedding = e->embedding;
@@ -104,6 +80,7 @@ int decoder_declare(struct decoder *d, struct params *p,
                     int vocabulary)
 {
     const struct cell *cell = cell_named(cfg, "decoder.cell");
+    bool tied;
     *d = (struct decoder){
         .style = style_named(cfg),
         .readout = readout_named(cfg),
@@ -118,7 +95,7 @@ int decoder_declare(struct decoder *d, struct params *p,
     if (!cell || !d->style || !d->readout ||
         (cfg->decoder.layer_norm &&
          cell_check_norm(cell, d->hidden, cfg, "decoder.layer_norm") < 0) ||
-        declare_embedding(d, p, cfg, e, vocabulary) < 0 ||
+        declare_embedding(d, p, cfg, e, vocabulary, &tied) < 0 ||
         attention_declare(&d->attention, p, cfg, d->hidden, e->width) < 0 ||
         bridge_declare(&d->bridge, p, cfg, e, cell) < 0)
         return -1;
@@ -126,7 +103,11 @@ int decoder_declare(struct decoder *d, struct params *p,
     if (second < 0)
         return -1;
     declare_cells(d, p, cell, second, cfg->decoder.layer_norm);
-    return declare_output(d, p, cfg, vocabulary);
+    return output_declare(&d->output, p, cfg,
+                          &(struct output_shape){ .width = d->readout_width,
+                                                  .vocabulary = vocabulary,
+                                                  .embedding = d->embedding,
+                                                  .tied = tied });
 }
 
 void decoder_inputs(const struct decoder *d, struct graph *g, const int *ids,

@@ -8,14 +8,15 @@
  * on (decoder_readout).
  *
  * Parameters: target.embedding [V,E]; decoder.L.* (nn/cell.h); attention.*;
- * readout.*, and what else the style declares; bridge.*; output.W [R,V] (none
- * when tied), output.b [1,V]. */
+ * readout.*, and what else the style declares; bridge.*; output.*
+ * (model/outputs.h). */
 #ifndef ATTN_MODEL_DECODER_H
 #define ATTN_MODEL_DECODER_H
 
 #include "attention/attention.h"
 #include "model/bridge.h"
 #include "model/encoder.h"
+#include "model/outputs.h"
 #include "nn/cell.h"
 
 struct config;
@@ -32,10 +33,11 @@ struct decoder_state {
     struct node *part[DECODER_STATES]; // [n,…]
 };
 
-/* The sentences being translated. */
+/* The sentences being translated, and what is asked of their words. */
 struct decoder_memory {
     struct attention_memory attention;
     struct encoded encoded;
+    struct output_request request;
 };
 
 /* Of the words before: rows of one step, or of all steps. */
@@ -75,13 +77,12 @@ struct decoder {
     struct cell_weights cell[LAYERS];
     struct cell_weights second; /* of style conditional */
     const struct readout_kind *readout;
+    struct output output;
     int layers, hidden, embedding_width, readout_width;
     bool residual, input_feeding;
     float dropout, word_dropout;
     int embedding; /* numbers of parameters … */
     int readout_state, readout_word, readout_context, readout_bias;
-    int output, output_bias; /* output: the table when tied */
-    bool tied;
 };
 
 /* source_embedding is the number of the encoder's table, for tied: all. */

@@ -6,7 +6,6 @@
 #include "config/config.h"
 #include "model/family.h"
 #include "nn/choice.h"
-#include "tensor/vec.h"
 
 extern const struct model_family family_seq2seq;
 
@@ -32,7 +31,6 @@ struct model *model_declare(const struct config *cfg, int source_size,
     m->family = family;
     m->source_size = source_size;
     m->target_size = target_size;
-    m->smoothing = (float)cfg->training.label_smoothing;
     if (family->declare(m, cfg) < 0) {
         model_free(m);
         return NULL;
@@ -53,29 +51,42 @@ void model_free(struct model *m)
 {
     if (!m)
         return;
+    model_unprepare(m);
+    prepared_release(&m->training);
     params_release(&m->params);
-    free(m->output);
     free(m);
 }
 
-/* A tied output layer [V,R] turned to [R,V]: products with untransposed
- * weights are those whose rows do not depend on their neighbours. */
-void model_prepare(struct model *m)
+void model_prepare(struct model *m, enum precision precision)
 {
-    if (!m->decoder.tied)
-        return;
-    const struct param *table = &m->params.list[m->decoder.output];
-    const float *from = m->params.values + table->offset;
-    size_t V = (size_t)table->rows, R = (size_t)table->cols;
-    if (!m->output)
-        m->output = xaligned(array_bytes(V * R, sizeof(float)));
-    vec_transpose(m->output, from, table->rows, table->cols);
+    model_unprepare(m);
+    prepared_init(&m->search, &m->params, precision, false);
+    for (int i = 0; i < m->params.count; i++)
+        prepared_fill(&m->search, &m->params, i);
+    output_prepare(&m->decoder.output, &m->params, precision);
+}
+
+void model_unprepare(struct model *m)
+{
+    prepared_release(&m->search);
+    output_unprepare(&m->decoder.output);
+}
+
+void model_train_in(struct model *m, enum precision precision)
+{
+    if (precision != PRECISION_FP32)
+        prepared_init(&m->training, &m->params, precision, true);
+}
+
+void model_prepare_training(struct model *m, int parameter)
+{
+    prepared_fill(&m->training, &m->params, parameter);
 }
 
 void model_bind(const struct model *m, struct gradients *grads, struct graph *g)
 {
     g->training = grads != NULL;
-    params_bind(&m->params, grads, g);
+    params_bind(&m->params, grads, grads ? &m->training : &m->search, g);
 }
 
 struct loss model_loss(const struct model *m, struct graph *g,

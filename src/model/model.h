@@ -20,22 +20,22 @@
 
 #include "model/decoder.h"
 #include "model/encoder.h"
+#include "nn/prepared.h"
 
 struct config;
 
 struct model {
     const struct model_family *family;
     struct params params;
+    struct prepared search, training; /* of them; may be empty */
     int source_size, target_size; /* entries of the vocabularies */
-    float smoothing;
     struct encoder encoder;
     struct decoder decoder;
-
-    float *output; // [R,V] of a tied output layer, turned
 };
 
 struct model_step {
     struct node *logits;  // [n,V]
+    bool normalised;      /* these are log-probabilities; model/outputs.h */
     struct node *weights; // [n,width], NULL: no attention
     struct decoder_state after;
 };
@@ -59,8 +59,15 @@ struct model *model_declare(const struct config *cfg, int source_size,
                             int target_size);
 void model_free(struct model *m);
 
-/* Makes what search derives from the weights; again after they change. */
-void model_prepare(struct model *m);
+/* Makes what search derives from the weights, in this precision; again after
+ * they change. model_unprepare() gives the memory back. */
+void model_prepare(struct model *m, enum precision precision);
+void model_unprepare(struct model *m);
+
+/* The same for training in less than float32: before the first update, and
+ * then, for each parameter, whenever the weights have changed. */
+void model_train_in(struct model *m, enum precision precision);
+void model_prepare_training(struct model *m, int parameter);
 
 /* Binds a graph to the weights and, for training, to gradients. */
 void model_bind(const struct model *m, struct gradients *grads,

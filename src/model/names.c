@@ -4,6 +4,7 @@
 #include "model/bridge.h"
 #include "model/decoder.h"
 #include "model/family.h"
+#include "model/outputs.h"
 #include "model/readout.h"
 #include "nn/cell.h"
 #include "nn/choice.h"
@@ -38,6 +39,11 @@ static const char *style_name(int i)
     return styles[i] ? styles[i]->name : NULL;
 }
 
+static const char *output_name(int i)
+{
+    return outputs[i] ? outputs[i]->name : NULL;
+}
+
 static const char *score_name(int i)
 {
     return scores[i] ? scores[i]->name : NULL;
@@ -61,6 +67,7 @@ static const char *readout_name(int i)
 static const struct choice_table tables[] = {
     { "model.type", family_name, NULL },
     { "model.tied_embeddings", NULL, "none, target, all" },
+    { "model.output", output_name, NULL },
     { "model.bridge", bridge_name, NULL },
     { "encoder.cell", cell_name, NULL },
     { "encoder.self_attention", self_name, NULL },

@@ -50,6 +50,7 @@ static int declare(struct model *m, const struct config *cfg)
 static void encode(const struct model *m, struct graph *g,
                    const struct side *source, struct decoder_memory *memory)
 {
+    memory->request = (struct output_request){ 0 };
     encoder_run(&m->encoder, g, source, &memory->encoded);
     attention_memory_init(&m->decoder.attention, g, memory->encoded.memory,
                           &memory->attention);
@@ -83,10 +84,8 @@ static void step(const struct model *m, struct graph *g,
     decoder_inputs(d, g, ids, n, &inputs);
     decoder_step(d, g, memory, over, &inputs, before, &one);
     struct node *r = decoder_readout(d, g, &inputs, one.feature);
-    struct node *W = d->tied ? graph_leaf(g, d->readout_width, m->target_size,
-                                          m->output, NULL)
-                             : param(g, d->output);
-    out->logits = linear(g, r, W, param(g, d->output_bias));
+    out->logits = output_logits(&d->output, g, r, &memory->request);
+    out->normalised = d->output.kind->normalised;
     out->weights = word_weights(g, memory, over, one.weights);
     out->after = one.after;
 }
@@ -210,22 +209,6 @@ static void fill_advantage(const struct packing *pack, const float *row_nll,
         }
 }
 
-static struct loss output_loss(const struct model *m, struct graph *g,
-                               struct node *readouts, const int *gold,
-                               float scale, float *row_nll)
-{
-    const struct decoder *d = &m->decoder;
-    bool turned = d->tied && !g->training;
-    struct node *W = turned ? graph_leaf(g, d->readout_width, m->target_size,
-                                         m->output, NULL)
-                            : param(g, d->output);
-    struct loss_config config = { .transposed = d->tied && !turned,
-                                  .smoothing = m->smoothing,
-                                  .scale = scale };
-    return cross_entropy(g, readouts, W, param(g, d->output_bias), gold,
-                         &config, row_nll);
-}
-
 /* What the encoder's hops cost for looking at the same words. */
 static double hop_penalty(const struct model *m, struct graph *g,
                           const struct encoded *encoded, float scale)
@@ -274,7 +257,8 @@ static struct loss loss(const struct model *m, struct graph *g,
     memory.attention.scale = scale;
     teacher_force(d, g, &memory, &pack, &inputs, advantage, features, trace);
     struct node *readouts = decoder_readout(d, g, &inputs, features);
-    struct loss sum = output_loss(m, g, readouts, gold, scale, row_nll);
+    struct loss sum = output_loss(&d->output, g, readouts, gold, scale,
+                                  row_nll);
     sum.smoothed += hop_penalty(m, g, &memory.encoded, scale);
     if (draws)
         fill_advantage(&pack, row_nll, &g->arena, advantage);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "nn/prepared.h"
 #include "tensor/vec.h"
 
 int params_declare(struct params *p, const struct param *spec)
@@ -199,7 +200,7 @@ void gradients_release(struct gradients *grads, const struct params *p)
 }
 
 void params_bind(const struct params *p, struct gradients *grads,
-                 struct graph *g)
+                 const struct prepared *prepared, struct graph *g)
 {
     g->leaf = arena_array(&g->arena, (size_t)p->count, sizeof(*g->leaf));
     for (int i = 0; i < p->count; i++) {
@@ -209,5 +210,9 @@ void params_bind(const struct params *p, struct gradients *grads,
                                 grads ? grads->values + one->offset : NULL);
         if (g->training && grads)
             g->leaf[i]->touched = grads->touched[i];
+        if (prepared && prepared->straight)
+            g->leaf[i]->packed = prepared->straight[i];
+        if (prepared && prepared->turned)
+            g->leaf[i]->packed_turned = prepared->turned[i];
     }
 }

@@ -42,6 +42,8 @@ struct param {
     size_t offset; /* in floats; set by params_declare */
 };
 
+struct prepared;
+
 struct params {
     struct param *list;
     int count;
@@ -75,9 +77,10 @@ const struct param *params_find(const struct params *p, const char *name);
 void gradients_init(struct gradients *grads, const struct params *p);
 void gradients_release(struct gradients *grads, const struct params *p);
 
-/* Makes the leaves of g; gradients may be NULL. */
+/* Makes the leaves of g. Gradients may be NULL, and so may what was prepared
+ * of the parameters. */
 void params_bind(const struct params *p, struct gradients *grads,
-                 struct graph *g);
+                 const struct prepared *prepared, struct graph *g);
 
 /* The leaf of parameter number `id` in a bound graph. */
 static inline struct node *param(const struct graph *g, int id)

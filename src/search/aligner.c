@@ -81,9 +81,10 @@ static int print_window(const struct aligner *a, const struct corpus *corpus,
                         float **weights)
 {
     for (size_t i = 0; i < n; i++) {
-        int length[2];
-        corpus_source(corpus, from + i, &length[0]);
-        corpus_target(corpus, from + i, &length[1]);
+        int length[2] = {
+            corpus_length(corpus, CORPUS_SOURCE, from + i),
+            corpus_length(corpus, CORPUS_TARGET, from + i),
+        };
         if (words_next(&side[0], length[0] - 1) < 0 ||
             words_next(&side[1], length[1] - 1) < 0)
             return -1;

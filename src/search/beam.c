@@ -144,11 +144,16 @@ static double entry_log(float logit, float top, double log_sum)
 }
 
 /* Adds the K best continuations of a row to the candidates. */
-static int expand(struct search *s, int r, float *logits, int candidates)
+static int expand(struct search *s, int r, const struct model_step *out,
+                  int candidates)
 {
     int V = s->beam->model->target_size;
-    float top = vec_max(logits, V);
-    double log_sum = log((double)vec_exp_sum(s->scratch, logits, top, V));
+    float *logits = node_row(out->logits, r), top = 0;
+    double log_sum = 0;
+    if (!out->normalised) {
+        top = vec_max(logits, V);
+        log_sum = log((double)vec_exp_sum(s->scratch, logits, top, V));
+    }
     logits[BOS] = -INFINITY;
     if (!s->config->allow_unk)
         logits[UNK] = -INFINITY;
@@ -221,7 +226,7 @@ static int choose(struct search *s, int first, int last, int step,
     struct task *task = &s->task[s->row[first].sentence];
     int candidates = 0;
     for (int r = first; r < last; r++)
-        candidates = expand(s, r, node_row(out->logits, r), candidates);
+        candidates = expand(s, r, out, candidates);
     if (candidates == 0) /* weights that give no numbers: end here */
         s->candidate[candidates++] = (struct candidate){
             first, EOS, s->row[first].log_probability
@@ -323,6 +328,7 @@ void beam_search(struct beam *b, const struct side *source,
     model_bind(b->model, NULL, &b->graph);
     search_init(&s, b, source, config);
     model_encode(b->model, &b->graph, source, &s.memory);
+    s.memory.request.best = config->size;
     struct ragged over = rows_over(&s);
     model_begin(b->model, &b->graph, &s.memory, &over, &state);
     search_run(&s, &state);

@@ -298,9 +298,11 @@ void translator_corpus(struct translator *t, const struct corpus *corpus,
     for (size_t from = 0; from < corpus->pairs; from += (size_t)t->size) {
         int n = 0;
         for (; n < t->size && from + (size_t)n < corpus->pairs; n++) {
-            int len;
-            const int *ids = corpus_source(corpus, from + (size_t)n, &len);
-            t->sentence[n] = (struct window_sentence){ ids, len };
+            struct input *in = &t->input[n];
+            int len = corpus_length(corpus, CORPUS_SOURCE, from + (size_t)n);
+            ARRAY_GROW(in->ids, (size_t)len, in->cap);
+            corpus_ids(corpus, CORPUS_SOURCE, from + (size_t)n, in->ids);
+            t->sentence[n] = (struct window_sentence){ in->ids, len };
         }
         search(t, n);
         for (int i = 0; i < n; i++)

@@ -9,6 +9,28 @@
 static const char magic[] = "\x93NUMPY\x01"; /* its NUL is the minor version */
 static const size_t largest = (size_t)1 << 38;
 
+static const struct type {
+    const char *descr; /* as the header has it */
+    const char *name;
+    size_t size; /* bytes a number */
+} types[] = {
+    [NPZ_FLOAT32] = { "'<f4'", "float32", 4 },
+    [NPZ_UINT16] = { "'<u2'", "uint16", 2 },
+    [NPZ_INT8] = { "'|i1'", "int8", 1 },
+};
+
+enum { TYPES = sizeof types / sizeof *types };
+
+size_t npz_type_size(enum npz_type type)
+{
+    return types[type].size;
+}
+
+const char *npz_type_name(enum npz_type type)
+{
+    return types[type].name;
+}
+
 bool npy_count(const struct npy_shape *shape, size_t *count)
 {
     *count = 1;
@@ -26,8 +48,9 @@ size_t npy_format(char header[NPY_HEADER], const struct npy_shape *shape)
     char *text = header + NPY_START;
     size_t room = NPY_HEADER - NPY_START;
     size_t n = (size_t)snprintf(text, room,
-                                "{'descr': '<f4', "
-                                "'fortran_order': False, 'shape': (");
+                                "{'descr': %s, "
+                                "'fortran_order': False, 'shape': (",
+                                types[shape->type].descr);
     for (int i = 0; i < shape->ndim; i++) {
         const char *blank = i > 0 ? " " : "";
         const char *comma = i + 1 < shape->ndim || i == 0 ? "," : "";
@@ -85,7 +108,7 @@ static bool tuple(struct cursor *c, struct npy_shape *shape)
     if (!skip(c, "("))
         return false;
     while (!skip(c, ")")) {
-        if (shape->ndim == NPY_DIMS)
+        if (shape->ndim == NPZ_DIMS)
             return false;
         if (shape->ndim > 1 && !skip(c, ","))
             return false;
@@ -99,6 +122,16 @@ static bool tuple(struct cursor *c, struct npy_shape *shape)
     return true;
 }
 
+static bool type(struct cursor *c, struct npy_shape *shape)
+{
+    for (int i = 0; i < TYPES; i++)
+        if (skip(c, types[i].descr)) {
+            shape->type = (enum npz_type)i;
+            return true;
+        }
+    return false;
+}
+
 const char *npy_parse(const char *header, size_t len, struct npy_shape *shape)
 {
     struct cursor c = { header + NPY_START, header + len };
@@ -107,9 +140,10 @@ const char *npy_parse(const char *header, size_t len, struct npy_shape *shape)
     assert(len >= NPY_START);
     if (!skip(&c, "{'descr': "))
         return "has no header as NumPy writes it";
-    if (!skip(&c, "'<f4', "))
-        return "is not of type float32 ('<f4')";
-    if (!skip(&c, "'fortran_order': False, "))
+    if (!type(&c, shape))
+        return "is not of type float32 ('<f4'), uint16 ('<u2') or int8 "
+               "('|i1')";
+    if (!skip(&c, ", 'fortran_order': False, "))
         return "is not in C order";
     if (!skip(&c, "'shape': ") || !tuple(&c, shape) || !skip(&c, ", }"))
         return "has no shape as NumPy writes it";

@@ -1,5 +1,7 @@
-/* Model files: a zip of NumPy arrays ('NAME.npy', float32, C order) and of
- * text members, which numpy.load(), unzip and python -m zipfile can read.
+/* Model files: a zip of NumPy arrays ('NAME.npy', C order) and of text members,
+ * which numpy.load(), unzip and python -m zipfile can read. Arrays are float32,
+ * uint16 or int8; what the latter two stand for is the caller's affair
+ * (model/model_file.h).
  *
  * Writing:  w = npz_create(path); npz_put_array(w, …)…; npz_commit(w);
  * Reading:  r = npz_open(path); npz_get_array(r, …)…; npz_finish(r, NULL);
@@ -21,7 +23,8 @@
  * zip64. Little-endian machines only.
  *
  * Errors are reported once, with the file's name, and give -1 or NULL. A
- * writer or reader belongs to one thread at a time.
+ * writer or reader belongs to one thread at a time, but npz_get() may be called
+ * by several, each with another array.
  */
 #ifndef ATTN_TENSOR_NPZ_H
 #define ATTN_TENSOR_NPZ_H
@@ -35,6 +38,13 @@ enum {
     NPZ_DIMS = 8,
 };
 
+/* The type of an array, as NumPy writes it: '<f4', '<u2', '|i1'. */
+enum npz_type { NPZ_FLOAT32, NPZ_UINT16, NPZ_INT8 };
+
+/* Bytes a number; the name, "float32". */
+size_t npz_type_size(enum npz_type type);
+const char *npz_type_name(enum npz_type type);
+
 struct npz_writer;
 struct npz_reader;
 
@@ -47,8 +57,17 @@ struct npz_writer *npz_create(const char *path);
  * must stay and not change until npz_commit() or npz_abort(). ndim 0 is one
  * number. Putting a name twice is a programmer's error. -1 when a limit is
  * passed; all else that can fail (writing) is done in npz_commit(). */
+int npz_put(struct npz_writer *w, const char *name, enum npz_type type,
+            const void *data, int ndim, const int *dims);
+
+/* The same of float32. */
 int npz_put_array(struct npz_writer *w, const char *name, const float *data,
                   int ndim, const int *dims);
+
+/* The same, but the data is taken over: it is freed with w, or by this call
+ * when that fails. */
+int npz_put_owned(struct npz_writer *w, const char *name, enum npz_type type,
+                  void *data, int ndim, const int *dims);
 
 /* Adds the text as member NAME (not ending in '.npy'). The text is copied. */
 int npz_put_text(struct npz_writer *w, const char *name, const char *text,
@@ -68,6 +87,10 @@ struct npz_reader *npz_open(const char *path);
 
 /* Reads the array into out, which has room for the product of dims. The
  * member's type, order and shape must be just these. Marks it as used. */
+int npz_get(struct npz_reader *r, const char *name, enum npz_type type,
+            void *out, int ndim, const int *dims);
+
+/* The same of float32. */
 int npz_get_array(struct npz_reader *r, const char *name, float *out, int ndim,
                   const int *dims);
 
@@ -85,9 +108,11 @@ bool npz_has(const struct npz_reader *r, const char *name);
 int npz_count(const struct npz_reader *r);
 const char *npz_name(const struct npz_reader *r, int i, bool *is_array);
 
-/* The number of dimensions of the array, and these in dims; -1 with an error
- * when there is no such array or it is not one of float32 in C order. */
-int npz_shape(struct npz_reader *r, const char *name, int dims[NPZ_DIMS]);
+/* The number of dimensions of the array, these in dims, and its type; -1 with
+ * an error when there is no such array or it is not one that this header is
+ * about. */
+int npz_shape(struct npz_reader *r, const char *name, enum npz_type *type,
+              int dims[NPZ_DIMS]);
 
 /* An error which names the first member that has not been read, members whose
  * name starts with ignore_prefix excepted (NULL: none). */

@@ -14,19 +14,20 @@
 #include "base/text.h"
 #include "tensor/npy.h"
 #include "tensor/npz_seal.h"
-
-enum { PIECE = 1 << 30 };
+#include "tensor/npz_stream.h"
 
 struct member {
     char *name; /* of an array without '.npy' */
     bool is_array;
     bool used;
-    zip_uint64_t index, size; /* in the zip; inflated, as it says */
+    struct npz_entry entry;
+    zip_uint64_t size; /* inflated, as it says */
 };
 
 struct npz_reader {
     char *path;
     zip_t *zip;
+    pthread_mutex_t lock; /* of the zip */
     struct member *members;
     struct member **sorted; /* by name */
     int count;
@@ -156,7 +157,7 @@ static int read_entry(struct npz_reader *r, zip_uint64_t index)
     static const char suffix[] = ".npy";
     const zip_uint64_t needed = ZIP_STAT_NAME | ZIP_STAT_SIZE |
                                 ZIP_STAT_COMP_METHOD |
-                                ZIP_STAT_ENCRYPTION_METHOD;
+                                ZIP_STAT_ENCRYPTION_METHOD | ZIP_STAT_CRC;
     struct member *m = &r->members[index];
     zip_stat_t st;
 
@@ -178,7 +179,11 @@ static int read_entry(struct npz_reader *r, zip_uint64_t index)
     m->name = xstrdup(st.name);
     if (m->is_array)
         m->name[stem] = '\0';
-    m->index = index;
+    m->entry = (struct npz_entry){
+        .index = index,
+        .crc = st.crc,
+        .deflated = st.comp_method == ZIP_CM_DEFLATE,
+    };
     m->size = st.size;
     return 0;
 }
@@ -217,6 +222,7 @@ struct npz_reader *npz_open(const char *path)
     }
     struct npz_reader *r = ARRAY_ZERO(r, 1);
     r->path = xstrdup(path);
+    pthread_mutex_init(&r->lock, NULL);
     r->zip = open_zip(path, file);
     if (r->zip == NULL || read_directory(r) < 0) {
         npz_close(r);
@@ -235,6 +241,7 @@ void npz_close(struct npz_reader *r)
     free(r->sorted);
     if (r->zip != NULL)
         zip_discard(r->zip);
+    pthread_mutex_destroy(&r->lock);
     free(r->path);
     free(r);
 }
@@ -254,51 +261,38 @@ static int damaged(const struct npz_reader *r, const struct member *m,
                  m->name, why);
 }
 
-/* Reads just that many bytes; libzip miscounts when it is asked for 4 GiB or
- * more at a time. */
-static int read_bytes(struct npz_reader *r, const struct member *m,
-                      zip_file_t *in, void *out, size_t bytes)
+static int read_bytes(const struct npz_reader *r, const struct member *m,
+                      struct npz_stream *in, void *out, size_t bytes)
 {
-    char *to = out;
+    const char *wrong = npz_stream_read(in, out, bytes);
 
-    while (bytes > 0) {
-        zip_int64_t n = zip_fread(in, to, bytes < PIECE ? bytes : PIECE);
-        if (n < 0)
-            return damaged(r, m, zip_file_strerror(in));
-        if (n == 0)
-            return damaged(r, m, "it is shorter than it says");
-        to += n;
-        bytes -= (size_t)n;
-    }
-    return 0;
+    return wrong != NULL ? damaged(r, m, wrong) : 0;
 }
 
-/* There must be no more. libzip compares the CRC when it meets the end. */
-static int read_end(struct npz_reader *r, const struct member *m,
-                    zip_file_t *in)
+static int read_end(const struct npz_reader *r, const struct member *m,
+                    struct npz_stream *in)
 {
-    char more;
-    zip_int64_t n = zip_fread(in, &more, 1);
+    const char *wrong = npz_stream_end(in);
 
-    if (n < 0)
-        return damaged(r, m, zip_file_strerror(in));
-    if (n > 0)
-        return damaged(r, m, "it is longer than it says");
-    return 0;
+    return wrong != NULL ? damaged(r, m, wrong) : 0;
 }
 
-static zip_file_t *member_open(struct npz_reader *r, const struct member *m)
+static struct npz_stream *member_open(struct npz_reader *r,
+                                      const struct member *m)
 {
-    zip_file_t *in = zip_fopen_index(r->zip, m->index, 0);
+    struct npz_stream *in;
+    const char *wrong = npz_stream_open(&in, r->zip, &r->lock, &m->entry);
 
-    if (in == NULL)
-        damaged(r, m, zip_strerror(r->zip));
-    return in;
+    if (wrong == NULL)
+        return in;
+    damaged(r, m, wrong);
+    npz_stream_close(in);
+    return NULL;
 }
 
 /* Reads the header of an array and compares the member's size with it. */
-static int read_shape(struct npz_reader *r, const struct member *m,
-                      zip_file_t *in, struct npy_shape *shape)
+static int read_shape(const struct npz_reader *r, const struct member *m,
+                      struct npz_stream *in, struct npy_shape *shape)
 {
     char header[NPY_HEADER];
     size_t count;
@@ -317,7 +311,7 @@ static int read_shape(struct npz_reader *r, const struct member *m,
     if (wrong != NULL)
         return error("%s: array '%s' %s", r->path, m->name, wrong);
     npy_count(shape, &count);
-    if (m->size != length + count * sizeof(float))
+    if (m->size != length + count * npz_type_size(shape->type))
         return damaged(r, m, "its size does not fit its shape");
     return 0;
 }
@@ -349,11 +343,22 @@ static bool same_shape(const struct npy_shape *a, const struct npy_shape *b)
            memcmp(a->dims, b->dims, (size_t)a->ndim * sizeof *a->dims) == 0;
 }
 
-int npz_get_array(struct npz_reader *r, const char *name, float *out, int ndim,
-                  const int *dims)
+/* Compares type and shape with what is wanted. */
+static int check_shape(const struct npz_reader *r, const struct member *m,
+                       const struct npy_shape *is, const struct npy_shape *want)
+{
+    if (is->type != want->type)
+        return error("%s: array '%s' is of type %s, expected %s", r->path,
+                     m->name, npz_type_name(is->type),
+                     npz_type_name(want->type));
+    return same_shape(is, want) ? 0 : wrong_shape(r, m, is, want);
+}
+
+int npz_get(struct npz_reader *r, const char *name, enum npz_type type,
+            void *out, int ndim, const int *dims)
 {
     struct member *m = member_find(r, name, true);
-    struct npy_shape is, want = { .ndim = ndim };
+    struct npy_shape is, want = { .type = type, .ndim = ndim };
     size_t count;
     int ret = -1;
 
@@ -362,23 +367,25 @@ int npz_get_array(struct npz_reader *r, const char *name, float *out, int ndim,
         memcpy(want.dims, dims, (size_t)ndim * sizeof *dims);
     if (m == NULL)
         return missing(r, name, true);
-    zip_file_t *in = member_open(r, m);
+    struct npz_stream *in = member_open(r, m);
     if (in == NULL)
         return -1;
-    if (read_shape(r, m, in, &is) < 0)
+    if (read_shape(r, m, in, &is) < 0 || check_shape(r, m, &is, &want) < 0)
         goto out;
-    if (!same_shape(&is, &want)) {
-        wrong_shape(r, m, &is, &want);
-        goto out;
-    }
     npy_count(&is, &count);
-    if (read_bytes(r, m, in, out, count * sizeof *out) < 0)
+    if (read_bytes(r, m, in, out, count * npz_type_size(type)) < 0)
         goto out;
     ret = read_end(r, m, in);
     m->used = ret == 0;
 out:
-    zip_fclose(in);
+    npz_stream_close(in);
     return ret;
+}
+
+int npz_get_array(struct npz_reader *r, const char *name, float *out, int ndim,
+                  const int *dims)
+{
+    return npz_get(r, name, NPZ_FLOAT32, out, ndim, dims);
 }
 
 int npz_get_text(struct npz_reader *r, const char *name, size_t limit,
@@ -393,7 +400,7 @@ int npz_get_text(struct npz_reader *r, const char *name, size_t limit,
     if (m->size > limit)
         return error("%s: text '%s' has %ju bytes, the limit is %zu", r->path,
                      name, (uintmax_t)m->size, limit);
-    zip_file_t *in = member_open(r, m);
+    struct npz_stream *in = member_open(r, m);
     if (in == NULL)
         return -1;
     s = xmalloc((size_t)m->size + 1);
@@ -407,7 +414,7 @@ int npz_get_text(struct npz_reader *r, const char *name, size_t limit,
     ret = 0;
 out:
     free(s);
-    zip_fclose(in);
+    npz_stream_close(in);
     return ret;
 }
 
@@ -431,21 +438,23 @@ const char *npz_name(const struct npz_reader *r, int i, bool *is_array)
     return r->members[i].name;
 }
 
-int npz_shape(struct npz_reader *r, const char *name, int dims[NPZ_DIMS])
+int npz_shape(struct npz_reader *r, const char *name, enum npz_type *type,
+              int dims[NPZ_DIMS])
 {
     const struct member *m = member_find(r, name, true);
     struct npy_shape shape;
 
     if (m == NULL)
         return missing(r, name, true);
-    zip_file_t *in = member_open(r, m);
+    struct npz_stream *in = member_open(r, m);
     if (in == NULL)
         return -1;
     int ret = read_shape(r, m, in, &shape);
-    zip_fclose(in);
+    npz_stream_close(in);
     if (ret < 0)
         return -1;
     memcpy(dims, shape.dims, (size_t)shape.ndim * sizeof *dims);
+    *type = shape.type;
     return shape.ndim;
 }
 

@@ -36,7 +36,8 @@ struct member {
     size_t header_size;
     const char *data;
     size_t size;
-    char *text; /* owned copy of a text's data, or NULL */
+    void *owned; /* the data, when it is ours to free */
+    bool is_array;
 
     z_stream deflate;
     size_t done; /* bytes of header and data that deflate has got */
@@ -93,10 +94,10 @@ static struct member *member_add(struct npz_writer *w, char *name)
     return m;
 }
 
-int npz_put_array(struct npz_writer *w, const char *name, const float *data,
-                  int ndim, const int *dims)
+int npz_put(struct npz_writer *w, const char *name, enum npz_type type,
+            const void *data, int ndim, const int *dims)
 {
-    struct npy_shape shape = { .ndim = ndim };
+    struct npy_shape shape = { .type = type, .ndim = ndim };
     size_t count;
 
     assert(ndim >= 0 && ndim <= NPZ_DIMS);
@@ -109,10 +110,29 @@ int npz_put_array(struct npz_writer *w, const char *name, const float *data,
     struct member *m = member_add(w, xasprintf("%s.npy", name));
     if (m == NULL)
         return -1;
+    m->is_array = true;
     m->header_size = npy_format(m->header, &shape);
-    m->data = (const char *)data;
-    m->size = count * sizeof *data;
+    m->data = data;
+    m->size = count * npz_type_size(type);
     return 0;
+}
+
+int npz_put_array(struct npz_writer *w, const char *name, const float *data,
+                  int ndim, const int *dims)
+{
+    return npz_put(w, name, NPZ_FLOAT32, data, ndim, dims);
+}
+
+int npz_put_owned(struct npz_writer *w, const char *name, enum npz_type type,
+                  void *data, int ndim, const int *dims)
+{
+    int ret = npz_put(w, name, type, data, ndim, dims);
+
+    if (ret == 0)
+        w->members[w->count - 1]->owned = data;
+    else
+        free(data);
+    return ret;
 }
 
 int npz_put_text(struct npz_writer *w, const char *name, const char *text,
@@ -122,10 +142,10 @@ int npz_put_text(struct npz_writer *w, const char *name, const char *text,
 
     if (m == NULL)
         return -1;
-    m->text = xmalloc(len + 1);
+    m->owned = xmalloc(len + 1);
     if (len > 0)
-        memcpy(m->text, text, len);
-    m->data = m->text;
+        memcpy(m->owned, text, len);
+    m->data = m->owned;
     m->size = len;
     return 0;
 }
@@ -167,8 +187,8 @@ static zip_int64_t member_read(struct member *m, void *out, zip_uint64_t room)
 
 static zip_int64_t member_open(struct member *m)
 {
-    int strategy = m->text != NULL ? Z_DEFAULT_STRATEGY : Z_RLE;
-    int level = m->text != NULL ? Z_DEFAULT_COMPRESSION : 1;
+    int strategy = m->is_array ? Z_RLE : Z_DEFAULT_STRATEGY;
+    int level = m->is_array ? 1 : Z_DEFAULT_COMPRESSION;
     int status = deflateInit2(&m->deflate, level, Z_DEFLATED, -MAX_WBITS, 9,
                               strategy); /* minus: without zlib's own header */
 
@@ -360,7 +380,7 @@ static void writer_free(struct npz_writer *w)
     for (size_t i = 0; i < w->count; i++) {
         zip_error_fini(&w->members[i]->error);
         free(w->members[i]->name);
-        free(w->members[i]->text);
+        free(w->members[i]->owned);
         free(w->members[i]);
     }
     free(w->members);

@@ -33,13 +33,21 @@ static void fill_plain(struct packed *p, const float *w, bool turned)
     p->plain = p->owned;
 }
 
+static void plain_product(const struct packed *p, int m, const float *x,
+                          const float *bias, bool add, float *y)
+{
+    for (int i = 0; i < m && bias; i++)
+        vec_copy(y + (size_t)i * (size_t)p->n, bias, (size_t)p->n);
+    gemm_rows(m, p->n, p->k, x, p->plain, add || bias, y);
+}
+
 #ifdef ATTN_ONEDNN
 
 /* A product of more rows goes in tiles of these, so that few are compiled. */
 static const int tiles[] = { 64, 32, 16 };
 
-/* Most rows of a gradient's product, and what their number is rounded up to. */
-enum { GRADIENT_ROWS = 1024, GRADIENT_STEP = 64 };
+/* What the number of rows of a gradient's product is rounded up to. */
+enum { GRADIENT_STEP = 64 };
 
 struct multiplier {
     struct products *products;
@@ -145,40 +153,45 @@ size_t packed_bytes(const struct packed *p)
 }
 
 typedef void tile_fn(const struct packed *p, struct multiplier *mu,
-                     const struct product_shape *s, const float *x, float *y);
+                     const struct product_shape *s, const float *x,
+                     const float *bias, float *y);
 
 static void tile_fp32(const struct packed *p, struct multiplier *mu,
-                      const struct product_shape *s, const float *x, float *y)
+                      const struct product_shape *s, const float *x,
+                      const float *bias, float *y)
 {
-    product_run(mu->products, s, x, p->weights, y);
+    product_run(mu->products, s, x, p->weights, bias, y);
 }
 
 static void tile_bf16(const struct packed *p, struct multiplier *mu,
-                      const struct product_shape *s, const float *x, float *y)
+                      const struct product_shape *s, const float *x,
+                      const float *bias, float *y)
 {
     size_t size = (size_t)s->m * (size_t)s->k;
     ARRAY_GROW(mu->x, size * sizeof(uint16_t), mu->x_cap);
     uint16_t *rounded = (void *)mu->x;
     bf16_from_floats(rounded, x, size);
-    product_run(mu->products, s, rounded, p->weights, y);
+    product_run(mu->products, s, rounded, p->weights, bias, y);
 }
 
 static void tile_int8(const struct packed *p, struct multiplier *mu,
-                      const struct product_shape *s, const float *x, float *y)
+                      const struct product_shape *s, const float *x,
+                      const float *bias, float *y)
 {
     struct product_shape sums = *s;
     float scale[64];
     size_t k = (size_t)s->k, n = (size_t)s->n;
     ARRAY_GROW(mu->x, (size_t)s->m * k, mu->x_cap);
     ARRAY_GROW(mu->sum, (size_t)s->m * n, mu->sum_cap);
-    sums.add = false;
+    sums.add = sums.bias = false;
     for (int i = 0; i < s->m; i++)
         scale[i] = int8_from_row(mu->x + (size_t)i * k, x + (size_t)i * k,
                                  s->k);
-    product_run(mu->products, &sums, mu->x, p->weights, mu->sum);
+    product_run(mu->products, &sums, mu->x, p->weights, NULL, mu->sum);
     for (int i = 0; i < s->m; i++)
-        int8_to_row(y + (size_t)i * n, s->add, scale[i], p->scale,
-                    mu->sum + (size_t)i * n, p->offset, s->n);
+        int8_to_row(y + (size_t)i * n, s->add ? y + (size_t)i * n : bias,
+                    scale[i], p->scale, mu->sum + (size_t)i * n, p->offset,
+                    s->n);
 }
 
 static tile_fn *const tile_fns[PRECISIONS] = {
@@ -196,10 +209,12 @@ static int tile_rows(int m)
 }
 
 void packed_product(const struct packed *p, struct multiplier *multiplier,
-                    int m, const float *x, bool add, float *y)
+                    int m, const float *x, const float *bias, bool add,
+                    float *y)
 {
+    assert(!bias || !add);
     if (!p->weights) {
-        gemm_rows(m, p->n, p->k, x, p->plain, add, y);
+        plain_product(p, m, x, bias, add, y);
         return;
     }
     while (m > 0) {
@@ -207,8 +222,9 @@ void packed_product(const struct packed *p, struct multiplier *multiplier,
                                    .m = tile_rows(m),
                                    .n = p->n,
                                    .k = p->k,
-                                   .add = add };
-        tile_fns[p->precision](p, multiplier, &s, x, y);
+                                   .add = add,
+                                   .bias = bias != NULL };
+        tile_fns[p->precision](p, multiplier, &s, x, bias, y);
         m -= s.m;
         x += (size_t)s.m * (size_t)p->k;
         y += (size_t)s.m * (size_t)p->n;
@@ -255,6 +271,8 @@ void gradient_rows(struct multiplier *m, const float *x, const float *dy,
 {
     size_t k = (size_t)m->k, n = (size_t)m->n;
     while (rows > 0) {
+        if (m->rows == m->most)
+            gradient_flush(m);
         int room = m->most - m->rows, part = rows < room ? rows : room;
         bf16_from_floats(m->left + (size_t)m->rows * k, x, (size_t)part * k);
         bf16_from_floats(m->right + (size_t)m->rows * n, dy, (size_t)part * n);
@@ -262,8 +280,21 @@ void gradient_rows(struct multiplier *m, const float *x, const float *dy,
         dy += (size_t)part * n;
         m->rows += part;
         rows -= part;
-        if (m->rows == m->most)
-            gradient_flush(m);
+    }
+}
+
+void gradient_input(struct multiplier *m, const struct packed *w, bool left,
+                    float *dx)
+{
+    const uint16_t *dy = left ? m->left : m->right;
+    struct product_shape s = {
+        .precision = PRECISION_BF16, .n = w->n, .k = w->k, .add = true
+    };
+    for (int rows = m->rows; rows > 0; rows -= s.m) {
+        s.m = tile_rows(rows);
+        product_run(m->products, &s, dy, w->weights, NULL, dx);
+        dy += (size_t)s.m * (size_t)w->k;
+        dx += (size_t)s.m * (size_t)w->n;
     }
 }
 
@@ -315,10 +346,11 @@ size_t packed_bytes(const struct packed *p)
 }
 
 void packed_product(const struct packed *p, struct multiplier *multiplier,
-                    int m, const float *x, bool add, float *y)
+                    int m, const float *x, const float *bias, bool add,
+                    float *y)
 {
     (void)multiplier;
-    gemm_rows(m, p->n, p->k, x, p->plain, add, y);
+    plain_product(p, m, x, bias, add, y);
 }
 
 /* precision_missing() says that there is no bf16. */
@@ -333,6 +365,13 @@ void gradient_rows(struct multiplier *m, const float *x, const float *dy,
                    int rows)
 {
     (void)m, (void)x, (void)dy, (void)rows;
+    abort();
+}
+
+void gradient_input(struct multiplier *m, const struct packed *w, bool left,
+                    float *dx)
+{
+    (void)m, (void)w, (void)left, (void)dx;
     abort();
 }
 

@@ -2,7 +2,7 @@
  *
  *     struct packed *p = packed_new(PRECISION_INT8, k, n);
  *     packed_fill(p, w, false);                          whenever w changes
- *     packed_product(p, multiplier, m, x, false, y);     x[m,k] w[k,n] -> y[m,n]
+ *     packed_product(p, multiplier, m, x, NULL, false, y);      x[m,k] w[k,n] -> y[m,n]
  *     packed_free(p);
  *
  * The weights are rounded, ordered and laid out as the matrix library likes
@@ -38,19 +38,29 @@ void packed_fill(struct packed *p, const float *w, bool turned);
 
 size_t packed_bytes(const struct packed *p);
 
+/* y[m,n] = x[m,k] w, + bias[n] where that is not NULL, or + y with `add`. */
 void packed_product(const struct packed *p, struct multiplier *multiplier,
-                    int m, const float *x, bool add, float *y);
+                    int m, const float *x, const float *bias, bool add,
+                    float *y);
 
 /* The gradient of a weight, dw[k,n] (+)= sum over all rows given of x^T dy, in
  * bf16 with float32 sums:
  *
  *     gradient_begin(multiplier, k, n, rows, add, dw);   rows in all
  *     gradient_rows(multiplier, x, dy, rows);            some of them, …
- *     gradient_end(multiplier); */
+ *     gradient_end(multiplier);
+ *
+ * Before the end, and of no more than GRADIENT_ROWS rows, gradient_input() also
+ * gives dx[rows,k] += dy w^T, w^T being packed, without rounding dy once more;
+ * with `left` the roles of x and dy are exchanged. */
+enum { GRADIENT_ROWS = 1024 };
+
 void gradient_begin(struct multiplier *m, int k, int n, int rows, bool add,
                     float *dw);
 void gradient_rows(struct multiplier *m, const float *x, const float *dy,
                    int rows);
+void gradient_input(struct multiplier *m, const struct packed *w, bool left,
+                    float *dx);
 void gradient_end(struct multiplier *m);
 
 #endif

@@ -129,19 +129,19 @@ void int8_offsets(int32_t *sum, const int8_t *q, int k, int n)
         sum_rows_kernel(sum, q + (size_t)i * n, n);
 }
 
-KERNEL static void scale_back_kernel(float *restrict y, float t,
+KERNEL static void scale_back_kernel(float *y, const float *add, float t,
                                      const float *restrict s,
                                      const int32_t *restrict sums,
                                      const int32_t *restrict offset, int n)
 {
     for (int j = 0; j < n; j++)
-        y[j] = fma32(t * s[j], (float)(sums[j] - offset[j]), y[j]);
+        y[j] = fma32(t * s[j], (float)(sums[j] - offset[j]), add[j]);
 }
 
-void int8_to_row(float *y, int add, float t, const float *s,
+void int8_to_row(float *y, const float *add, float t, const float *s,
                  const int32_t *sums, const int32_t *offset, int n)
 {
     if (!add)
         memset(y, 0, (size_t)n * sizeof(*y));
-    scale_back_kernel(y, t, s, sums, offset, n);
+    scale_back_kernel(y, add ? add : y, t, s, sums, offset, n);
 }

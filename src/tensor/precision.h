@@ -31,8 +31,9 @@ void int8_from_weights(int8_t *q, float *s, const float *w, int k, int n);
 /* sum[n] = 128 sum_k q_kj */
 void int8_offsets(int32_t *sum, const int8_t *q, int k, int n);
 
-/* y_j = t s_j (sums_j - offset_j), added to y_j when add is set. */
-void int8_to_row(float *y, int add, float t, const float *s,
+/* y_j = t s_j (sums_j - offset_j), + add_j where that is not NULL; add may be
+ * y. */
+void int8_to_row(float *y, const float *add, float t, const float *s,
                  const int32_t *sums, const int32_t *offset, int n);
 
 #endif

@@ -13,7 +13,7 @@ enum { BUCKETS = 256 };
 struct compiled {
     struct product_shape shape;
     dnnl_primitive_t primitive;
-    dnnl_memory_t x, w, y;
+    dnnl_memory_t x, w, b, y; /* w and b may be NULL */
     struct compiled *next;
 };
 
@@ -61,7 +61,7 @@ static void matrix(dnnl_memory_desc_t *desc, int rows, int cols,
 
 static dnnl_primitive_desc_t describe(const struct product_shape *s)
 {
-    dnnl_memory_desc_t x, w, y;
+    dnnl_memory_desc_t x, w, b, y;
     dnnl_matmul_desc_t desc;
     dnnl_primitive_attr_t attr;
     dnnl_post_ops_t post;
@@ -71,7 +71,8 @@ static dnnl_primitive_desc_t describe(const struct product_shape *s)
     matrix(&w, s->k, s->n, types[s->precision].w,
            s->turned ? dnnl_ab : dnnl_format_tag_any);
     matrix(&y, s->m, s->n, types[s->precision].y, dnnl_ab);
-    check(dnnl_matmul_desc_init(&desc, &x, &w, NULL, &y));
+    matrix(&b, 1, s->n, dnnl_f32, dnnl_ab);
+    check(dnnl_matmul_desc_init(&desc, &x, &w, s->bias ? &b : NULL, &y));
     check(dnnl_primitive_attr_create(&attr));
     check(dnnl_post_ops_create(&post));
     if (s->add)
@@ -140,6 +141,12 @@ static struct compiled *compile(const struct product_shape *s)
     c->w = s->turned ? operand(made, dnnl_query_weights_md, DNNL_MEMORY_NONE)
                      : NULL;
     c->y = operand(made, dnnl_query_dst_md, DNNL_MEMORY_NONE);
+    if (s->bias) {
+        dnnl_memory_desc_t bias;
+        matrix(&bias, 1, s->n, dnnl_f32, dnnl_ab);
+        check(dnnl_memory_create(&c->b, &bias, product_engine(),
+                                 DNNL_MEMORY_NONE));
+    }
     dnnl_primitive_desc_destroy(made);
     return c;
 }
@@ -148,13 +155,13 @@ static bool same(const struct product_shape *a, const struct product_shape *b)
 {
     return a->m == b->m && a->n == b->n && a->k == b->k &&
            a->precision == b->precision && a->add == b->add &&
-           a->turned == b->turned;
+           a->bias == b->bias && a->turned == b->turned;
 }
 
 static struct compiled *find(struct products *p, const struct product_shape *s)
 {
     unsigned hash = ((unsigned)s->m * 31u + (unsigned)s->n) * 31u +
-                    (unsigned)s->k + (unsigned)s->add;
+                    (unsigned)s->k + (unsigned)s->add + 2u * (unsigned)s->bias;
     struct compiled **at = &p->bucket[hash % BUCKETS];
     for (; *at; at = &(*at)->next)
         if (same(&(*at)->shape, s))
@@ -173,16 +180,21 @@ static void execute(struct products *p, struct compiled *c, const void *x,
 {
     dnnl_exec_arg_t arguments[] = { { DNNL_ARG_SRC, c->x },
                                     { DNNL_ARG_WEIGHTS, w },
-                                    { DNNL_ARG_DST, c->y } };
+                                    { DNNL_ARG_DST, c->y },
+                                    { DNNL_ARG_BIAS, c->b } };
     put(c->x, x);
     put(c->y, y);
-    check(dnnl_primitive_execute(c->primitive, p->stream, 3, arguments));
+    check(dnnl_primitive_execute(c->primitive, p->stream, c->b ? 4 : 3,
+                                 arguments));
 }
 
 void product_run(struct products *p, const struct product_shape *s,
-                 const void *x, dnnl_memory_t w, void *y)
+                 const void *x, dnnl_memory_t w, const float *bias, void *y)
 {
-    execute(p, find(p, s), x, w, y);
+    struct compiled *c = find(p, s);
+    if (c->b)
+        put(c->b, bias);
+    execute(p, c, x, w, y);
 }
 
 void product_run_turned(struct products *p, const struct product_shape *s,
@@ -210,6 +222,8 @@ void products_free(struct products *p)
             dnnl_memory_destroy(c->x);
             if (c->w)
                 dnnl_memory_destroy(c->w);
+            if (c->b)
+                dnnl_memory_destroy(c->b);
             dnnl_memory_destroy(c->y);
             free(c);
         }

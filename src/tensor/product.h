@@ -11,12 +11,13 @@
 
 struct products;
 
-/* y[m,n] (+)= x[m,k] w[k,n]. x is float32, bf16 or bytes without sign, y
+/* y[m,n] = x[m,k] w[k,n], added to y with `add`, else with `bias` to the bias
+ * b[n] in float32. x is float32, bf16 or bytes without sign, y
  * float32 or int32. `turned`: x is stored as [k,m]; w is then not packed. */
 struct product_shape {
     enum precision precision;
     int m, n, k;
-    bool add, turned;
+    bool add, bias, turned;
 };
 
 struct products *products_new(void);
@@ -34,7 +35,7 @@ void product_fill(dnnl_memory_t to, dnnl_data_type_t type, const void *w, int k,
 
 /* Compiles the product when it is new, and runs it. */
 void product_run(struct products *p, const struct product_shape *s,
-                 const void *x, dnnl_memory_t w, void *y);
+                 const void *x, dnnl_memory_t w, const float *bias, void *y);
 
 /* The same for turned x and weights as they are. */
 void product_run_turned(struct products *p, const struct product_shape *s,

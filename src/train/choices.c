@@ -28,6 +28,8 @@ static const struct choice_table tables[] = {
     { "training.optimizer", optimizer_row, NULL },
     { "training.schedule", schedule_row, NULL },
     { "validation.metric", metric_row, NULL },
+    { "training.precision", NULL, "fp32, bf16" },
+    { "translation.precision", NULL, "fp32, bf16, int8" },
     { "training.batch_unit", NULL, "sentences, tokens" },
     { "training.normalization", NULL, "tokens, sentences" },
     { NULL, NULL, NULL },

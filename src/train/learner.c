@@ -52,8 +52,16 @@ int learner_init(struct learner *l, struct model *model,
                            .cfg = cfg,
                            .shards = cfg->training.shards };
     l->optimizer = optimizer_named(cfg);
-    if (!l->optimizer)
+    int precision = config_name(cfg, "training.precision", precision_names,
+                                PRECISION_INT8);
+    if (!l->optimizer || precision < 0)
         return -1;
+    l->precision = (enum precision)precision;
+    if (precision_missing(l->precision))
+        return config_error(cfg, "training.precision",
+                            "no fast products in '%s': %s; take 'fp32'",
+                            cfg->training.precision,
+                            precision_missing(l->precision));
     for (int s = 0; s < l->optimizer->slots; s++)
         l->slot[s] = new_block(&model->params);
     if (cfg->training.average > 0) {
@@ -67,6 +75,7 @@ int learner_init(struct learner *l, struct model *model,
     for (int w = 0; w < workers_count(workers); w++)
         graph_init(&l->graph[w]);
     cut_stretches(l);
+    model_train_in(model, l->precision);
     return 0;
 }
 
@@ -102,6 +111,15 @@ struct job {
     struct update update;
     float average; /* share of the new weights */
 };
+
+/* The weights as they now stand, ready for products. */
+static void prepare_weights(void *arg, int parameter, int worker)
+{
+    struct job *job = arg;
+    profile_enter(workers_profile(job->l->workers, worker), "prepare weights",
+                  PROFILE_FORWARD);
+    model_prepare_training(job->l->model, parameter);
+}
 
 /* batch -> loss -> gradients */
 static void run_shard(void *arg, int shard, int worker)
@@ -285,6 +303,8 @@ int learner_update(struct learner *l, const struct batches *batches, size_t i,
                        .shard = shard,
                        .scale = loss_scale(l, batches, i),
                        .average = average_share(l, update) };
+    if (l->precision != PRECISION_FP32)
+        workers_run(l->workers, l->model->params.count, prepare_weights, &job);
     workers_run(l->workers, l->shards, run_shard, &job);
     sum_shards(&job, result);
     workers_run(l->workers, l->stretches, reduce_stretch, &job);
@@ -312,21 +332,33 @@ int learner_check_weights(const struct learner *l, uint64_t update)
                  vec_square_sum(p->values, p->size));
 }
 
-void learner_swap_average(struct learner *l)
+static void swap_average(struct learner *l)
 {
-    if (l->average) {
-        float *swap = l->average;
-        l->average = l->model->params.values;
-        l->model->params.values = swap;
-    }
-    model_prepare(l->model);
+    if (!l->average)
+        return;
+    float *swap = l->average;
+    l->average = l->model->params.values;
+    l->model->params.values = swap;
+}
+
+void learner_show_average(struct learner *l)
+{
+    swap_average(l);
+    model_prepare(l->model, PRECISION_FP32);
+}
+
+void learner_hide_average(struct learner *l)
+{
+    swap_average(l);
+    model_unprepare(l->model);
 }
 
 size_t learner_bytes(const struct learner *l)
 {
     size_t blocks = 1 + (size_t)l->optimizer->slots + (size_t)l->shards +
                     (l->average != NULL);
-    size_t sum = blocks * l->model->params.size * sizeof(float);
+    size_t sum = blocks * l->model->params.size * sizeof(float) +
+                 prepared_bytes(&l->model->training);
     for (int w = 0; w < workers_count(l->workers); w++)
         sum += arena_peak(&l->graph[w].arena);
     return sum;

@@ -16,6 +16,7 @@
 #include "corpus/batch.h"
 #include "graph/ops.h"
 #include "nn/params.h"
+#include "tensor/precision.h"
 #include "train/optimizer.h"
 
 struct config;
@@ -30,6 +31,7 @@ struct learner {
     float *slot[OPTIMIZER_SLOTS]; /* blocks of the layout of the weights */
     float *average;               /* the same, NULL: off */
     int shards;
+    enum precision precision; /* of products */
     struct gradients *gradients; // [shards]
     struct graph *graph;         // [workers]
     struct stretch *stretch;
@@ -59,8 +61,10 @@ int learner_update(struct learner *l, const struct batches *batches, size_t i,
  * saved. */
 int learner_check_weights(const struct learner *l, uint64_t update);
 
-/* Puts the average in the place of the weights, or back; prepares the model. */
-void learner_swap_average(struct learner *l);
+/* Puts the average in the place of the weights and prepares the model for
+ * search; and back. */
+void learner_show_average(struct learner *l);
+void learner_hide_average(struct learner *l);
 
 /* Bytes of all that is held, and the most the graphs have used. */
 size_t learner_bytes(const struct learner *l);

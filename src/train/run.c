@@ -129,11 +129,23 @@ static int check_same_run(const struct run *r, const struct model_file *f,
     return 0;
 }
 
+/* A model that was rounded to be smaller is no state of a training. */
+static int check_precision(const struct model_file *f, const char *path)
+{
+    if (f->precision == PRECISION_FP32)
+        return 0;
+    return error("%s: is stored in %s, from which no training can go on; bring "
+                 "the checkpoint back, or start anew with --restart",
+                 path, precision_names[f->precision]);
+}
+
 static int begin_again(struct run *r, const char *path,
                        struct npz_reader **reader)
 {
     struct model_file f;
     int got = model_file_read(&f, path, reader);
+    if (got == 0)
+        got = check_precision(&f, path);
     if (got == 0)
         got = check_same_run(r, &f, path);
     if (got == 0)

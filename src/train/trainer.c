@@ -108,9 +108,9 @@ static int validate(struct run *r)
     p->validated = p->update;
     p->validations++;
     if (r->validation.scorer) {
-        learner_swap_average(&r->learner);
+        learner_show_average(&r->learner);
         validation_run(&r->validation, &v);
-        learner_swap_average(&r->learner);
+        learner_hide_average(&r->learner);
         p->perplexity = v.perplexity;
         p->bleu = v.bleu;
         best = judge(r, &v);

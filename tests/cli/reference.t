@@ -174,6 +174,10 @@ $norm --decoder.style luong --decoder.input_feeding false --decoder.cell rnn --t
 --model.tied_embeddings target --model.embedding 6 --decoder.style luong --decoder.readout linear
 --model.tied_embeddings all --data.target train.src
 --model.tied_embeddings all --data.target train.src --model.embedding 6 --decoder.style luong
+--model.output adaptive
+--model.output adaptive --model.embedding 12 --model.output_head 4 --model.output_clusters 3
+--model.output adaptive --decoder.style luong --decoder.layers 2 --model.output_clusters 1
+--model.output adaptive --training.label_smoothing 0.2 --model.output_head 1
 --model.embedding 1 --encoder.hidden 1 --decoder.hidden 1
 --model.embedding 64 --encoder.hidden 50 --decoder.hidden 70
 --data.source_vocab_size 5 --data.target_vocab_size 4

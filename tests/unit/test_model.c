@@ -36,6 +36,7 @@ struct plan {
     const struct style *style;
     const struct bridge_kind *bridge;
     const char *tied, *readout;
+    const struct output_kind *output;
     int layers;
     bool bidirectional, feeding, residual;
     const char *smoothing, *dropout;
@@ -51,11 +52,11 @@ static const char *describe(const struct plan *p)
 {
     static char text[256];
     snprintf(text, sizeof(text),
-             "%s %s %s %s %s tied:%s readout:%s layers:%d%s%s%s "
+             "%s %s %s %s %s tied:%s readout:%s output:%s layers:%d%s%s%s "
              "heads:%d memory:%s mode:%s%s%s norm:%s,%s self:%s smoothing:%s "
              "dropout:%s",
              p->cell->name, p->score->name, p->kind->name, p->style->name,
-             p->bridge->name, p->tied, p->readout, p->layers,
+             p->bridge->name, p->tied, p->readout, p->output->name, p->layers,
              p->bidirectional ? " bidirectional" : "",
              p->feeding ? " feeding" : "", p->residual ? " residual" : "",
              p->heads, p->memory, p->local_mode,
@@ -93,6 +94,7 @@ static void make_config(struct config *cfg, const struct plan *p)
     set(cfg, "decoder.readout", p->readout);
     set(cfg, "model.bridge", p->bridge->name);
     set(cfg, "model.tied_embeddings", p->tied);
+    set(cfg, "model.output", p->output->name);
     set_number(cfg, "encoder.layers", p->layers);
     set_number(cfg, "decoder.layers", p->layers);
     set(cfg, "encoder.bidirectional", p->bidirectional ? "true" : "false");
@@ -189,6 +191,23 @@ static const struct self_kind *pick_self(const struct plan *p, uint64_t seed)
     return unseen || (self->hops && ordered) ? selves[0] : self;
 }
 
+static const struct output_kind *output_named(const char *name)
+{
+    int i = 0;
+    while (strcmp(outputs[i]->name, name) != 0)
+        i++;
+    return outputs[i];
+}
+
+/* Only one of them can be an embedding, too. */
+static const struct output_kind *pick_output(const struct plan *p,
+                                             uint64_t seed)
+{
+    return strcmp(p->tied, "none") == 0
+               ? outputs[numbers_pick(TABLE_SIZE(outputs), seed, 16)]
+               : output_named("full");
+}
+
 /* Plan `number` of them; the rest of it is drawn, differently for each turn. */
 static struct plan plan_make(int number, uint64_t turn, int hidden)
 {
@@ -211,6 +230,7 @@ static struct plan plan_make(int number, uint64_t turn, int hidden)
     p.feeding = numbers_pick(2, seed, 3);
     p.residual = numbers_pick(2, seed, 4);
     p.readout = readouts[numbers_pick(4, seed, 5)];
+    p.output = pick_output(&p, seed);
     p.local_mode = modes[numbers_pick(3, seed, 7)];
     set_memory(&p, seed);
     p.normalized = p.score->variants && numbers_pick(2, seed, 11);
@@ -1279,6 +1299,12 @@ static const struct {
       WORDS,
       WORDS },
     { { "model.tied_embeddings" }, { "all" }, "vocabulary", WORDS, 12 },
+    { { "model.tied_embeddings", "model.output" },
+      { "target", "adaptive" },
+      "'full'",
+      WORDS,
+      WORDS },
+    { { "model.output" }, { "adaptiv" }, "adaptive", WORDS, WORDS },
     { { "encoder.layer_norm", "encoder.cell", "encoder.hidden" },
       { "true", "rnn", "1" },
       "'rnn'",
@@ -1304,6 +1330,7 @@ static void test_refused(void **state)
         struct config cfg;
         struct plan p = plan_make(0, 0, 6);
         p.tied = "none";
+        p.output = output_named("full");
         p.layers = 1;
         p.bridge = &bridge_kinds[0];
         p.normalized = p.coverage = false;

@@ -214,6 +214,7 @@ static int load_model(const char *path)
 static void test_round_trip(void **state)
 {
     int dims[NPZ_DIMS];
+    enum npz_type type;
     bool is_array;
     (void)state;
     assert_int_equal(save_model(in_folder("m.npz")), 0);
@@ -227,10 +228,66 @@ static void test_round_trip(void **state)
     assert_true(is_array);
     assert_string_equal(npz_name(r, 4, &is_array), "config.yaml");
     assert_false(is_array);
-    assert_int_equal(npz_shape(r, "encoder.0.W", dims), 2);
+    assert_int_equal(npz_shape(r, "encoder.0.W", &type, dims), 2);
     assert_int_equal(dims[0], ROWS);
     assert_int_equal(dims[1], COLUMNS);
-    assert_int_equal(npz_shape(r, "scale", dims), 0);
+    assert_int_equal(npz_shape(r, "scale", &type, dims), 0);
+    npz_close(r);
+}
+
+enum { TYPED = 77 };
+
+static uint16_t half(int i)
+{
+    return (uint16_t)(i * 40503 + 7);
+}
+
+static void save_types(const char *path)
+{
+    static uint16_t x[TYPED];
+    static const float f[1] = { 1.5f };
+    int8_t *q = ARRAY_ALLOC(q, TYPED);
+    for (int i = 0; i < TYPED; i++) {
+        x[i] = half(i);
+        q[i] = (int8_t)(i * 37);
+    }
+    struct npz_writer *w = npz_create(path);
+    npz_put(w, "x", NPZ_UINT16, x, 2, (int[]){ 7, 11 });
+    assert_int_equal(npz_put_owned(w, "q", NPZ_INT8, q, 1, (int[]){ TYPED }),
+                     0);
+    npz_put(w, "f", NPZ_FLOAT32, f, 1, (int[]){ 1 });
+    assert_int_equal(npz_commit(w), 0);
+}
+
+static void test_types(void **state)
+{
+    uint16_t x[TYPED];
+    int8_t q[TYPED];
+    float f[TYPED];
+    int dims[NPZ_DIMS];
+    enum npz_type type;
+    (void)state;
+    save_types(in_folder("t.npz"));
+    struct npz_reader *r = npz_open(in_folder("t.npz"));
+    assert_int_equal(npz_shape(r, "x", &type, dims), 2);
+    assert_int_equal(type, NPZ_UINT16);
+    assert_int_equal(npz_shape(r, "q", &type, dims), 1);
+    assert_int_equal(type, NPZ_INT8);
+    assert_int_equal(npz_get(r, "x", NPZ_UINT16, x, 2, (int[]){ 7, 11 }), 0);
+    assert_int_equal(npz_get(r, "q", NPZ_INT8, q, 1, (int[]){ TYPED }), 0);
+    for (int i = 0; i < TYPED; i++) {
+        assert_int_equal(x[i], half(i));
+        assert_int_equal(q[i], (int8_t)(i * 37));
+    }
+    listen();
+    assert_int_equal(npz_get_array(r, "x", f, 2, (int[]){ 7, 11 }), -1);
+    assert_said("array 'x' is of type uint16, expected float32");
+    listen();
+    assert_int_equal(npz_get(r, "q", NPZ_UINT16, x, 1, (int[]){ TYPED }), -1);
+    assert_said("array 'q' is of type int8, expected uint16");
+    listen();
+    assert_int_equal(npz_get(r, "q", NPZ_INT8, q, 1, (int[]){ TYPED + 1 }), -1);
+    assert_said("has the shape [77], expected [78]");
     npz_close(r);
 }
 
@@ -534,6 +591,14 @@ static void test_odd_arrays(void **state)
         { HEAD "(4,), }\n", 16, "has no header" },
         { "{'descr': '<f8', 'fortran_order': False, 'shape': (4,), }", 32,
           "is not of type float32" },
+        { "{'descr': '<u2', 'fortran_order': False, 'shape': (4,), }", 8,
+          "is of type uint16, expected float32" },
+        { "{'descr': '|i1', 'fortran_order': False, 'shape': (4,), }", 16,
+          "does not fit its shape" },
+        { "{'descr': '>u2', 'fortran_order': False, 'shape': (4,), }", 8,
+          "is not of type float32" },
+        { "{'descr': '|u1', 'fortran_order': False, 'shape': (4,), }", 4,
+          "is not of type float32" },
         { "{'descr': '>f4', 'fortran_order': False, 'shape': (4,), }", 16,
           "is not of type float32" },
         { "{'descr': '|O', 'fortran_order': False, 'shape': (4,), }", 16,
@@ -681,6 +746,7 @@ static void test_numpy_reads(void **state)
 {
     (void)state;
     save_model(in_folder("m.npz"));
+    save_types(in_folder("t.npz"));
     if (!python("import sys, numpy as np\n"
                 "m = np.load(sys.argv[1] + \"/m.npz\", allow_pickle=False)\n"
                 "w = (np.arange(143) * 7919 + 13) % 1009\n"
@@ -691,7 +757,14 @@ static void test_numpy_reads(void **state)
                 "assert m[\"scale\"].shape == () and m[\"scale\"] == 42.5\n"
                 "assert m[\"empty\"].shape == (2, 0, 5)\n"
                 "assert b\"hidden: 13\" in m[\"config.yaml\"]\n"
-                "assert len(m.files) == 6\n"))
+                "assert len(m.files) == 6\n"
+                "t = np.load(sys.argv[1] + \"/t.npz\")\n"
+                "i = np.arange(77)\n"
+                "assert t[\"x\"].dtype == np.dtype(\"<u2\")\n"
+                "assert t[\"q\"].dtype == np.int8\n"
+                "x = (i * 40503 + 7) % 65536\n"
+                "assert (t[\"x\"] == x.reshape(7, 11)).all()\n"
+                "assert (t[\"q\"] == (i * 37).astype(np.int8)).all()\n"))
         return;
 }
 
@@ -700,6 +773,7 @@ static void test_numpy_writes(void **state)
     static const char *const files[] = { "s.npz", "c.npz" };
     float a[12], s;
     int dims[NPZ_DIMS];
+    enum npz_type type;
     (void)state;
     if (!python("import sys, numpy as np\n"
                 "a = {\"a.b\": np.arange(12, dtype=\"f4\").reshape(3, 4),\n"
@@ -717,7 +791,7 @@ static void test_numpy_writes(void **state)
         assert_int_equal(npz_get_array(r, "s", &s, 0, NULL), 0);
         assert_true(s == 3.5f);
         listen();
-        assert_int_equal(npz_shape(r, "d", dims), -1);
+        assert_int_equal(npz_shape(r, "d", &type, dims), -1);
         assert_said("array 'd' is not of type float32");
         assert_int_equal(npz_get_array(r, "f", a, 2, (int[]){ 3, 4 }), -1);
         assert_said("array 'f' is not in C order");
@@ -729,6 +803,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_types),
         cmocka_unit_test(test_same_content_same_bytes),
         cmocka_unit_test(test_long_array),
         cmocka_unit_test(test_abort_leaves_nothing),

@@ -60,13 +60,14 @@ static void check_values(const struct shape *s, enum precision precision)
     packed_fill(q, turned, true);
     for (size_t i = 0; i < size; i++)
         z[i] = 1;
-    packed_product(p, mu, ROWS, x, false, y);
-    packed_product(q, mu, ROWS, x, true, z);
+    packed_product(p, mu, ROWS, x, w, false, y);
+    packed_product(q, mu, ROWS, x, NULL, true, z);
     double bound = bounds[precision] * sqrt(s->k) + 1e-6;
     for (int i = 0; i < ROWS; i += 7)
         for (int j = 0; j < s->n; j += 3) {
             double want = entry(x, w, s, i, j);
-            assert_true(fabs((double)y[i * s->n + j] - want) <= bound);
+            assert_true(fabs((double)y[i * s->n + j] - (double)w[j] - want) <=
+                        bound);
             assert_true(fabs((double)z[i * s->n + j] - 1 - want) <= bound);
         }
     packed_free(p);
@@ -85,13 +86,14 @@ static void check_rows(const struct shape *s, enum precision precision)
     float *all = ARRAY_ALLOC(all, size), *part = ARRAY_ALLOC(part, size);
     struct packed *p = packed_new(precision, s->k, s->n);
     packed_fill(p, w, false);
-    for (int add = 0; add < 2; add++) {
+    for (int add = 0; add < 3; add++) {
         memset(all, 0, size * sizeof(*all));
-        packed_product(p, mu, ROWS, x, add, all);
+        packed_product(p, mu, ROWS, x, add == 2 ? w : NULL, add == 1, all);
         for (int m = 1; m <= 70; m++) {
             int first = m * 13 % (ROWS - m);
             memset(part, 0, size * sizeof(*part));
-            packed_product(p, mu, m, x + (size_t)first * s->k, add, part);
+            packed_product(p, mu, m, x + (size_t)first * s->k,
+                           add == 2 ? w : NULL, add == 1, part);
             assert_memory_equal(part, all + (size_t)first * s->n,
                                 (size_t)m * s->n * sizeof(*part));
         }

@@ -1,0 +1,28 @@
+/* Parameters made ready for products (tensor/packed.h).
+ *
+ * For search: each matrix that linear() multiplies with. For training in a
+ * lower precision: all of them, and their transposes for the way back. */
+#ifndef ATTN_NN_PREPARED_H
+#define ATTN_NN_PREPARED_H
+
+#include "nn/params.h"
+#include "tensor/packed.h"
+
+/* Zeroes: nothing is prepared. */
+struct prepared {
+    int count;
+    struct packed **straight; // [count] of the parameters, NULL: none
+    struct packed **turned;   // [count] the same; NULL: not for training
+};
+
+void prepared_init(struct prepared *r, const struct params *p,
+                   enum precision precision, bool training);
+void prepared_release(struct prepared *r);
+
+/* Takes the values of parameter number i; again after they change. Several
+ * threads may do this, each with other parameters. */
+void prepared_fill(struct prepared *r, const struct params *p, int i);
+
+size_t prepared_bytes(const struct prepared *r);
+
+#endif
