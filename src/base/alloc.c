@@ -87,6 +87,23 @@ void *xaligned(size_t bytes)
     return p;
 }
 
+void *xmap(size_t bytes)
+{
+    if (bytes == 0)
+        bytes = 1;
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        die(bytes, 1);
+    return p;
+}
+
+void xunmap(void *p, size_t bytes)
+{
+    if (p)
+        munmap(p, bytes > 0 ? bytes : 1);
+}
+
 char *xstrdup(const char *s)
 {
     size_t bytes = strlen(s) + 1;

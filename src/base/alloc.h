@@ -16,6 +16,11 @@ void *xrealloc(void *old, size_t bytes);
  * zeroed; release it with free(). */
 void *xaligned(size_t bytes);
 
+/* Zeroed memory at a multiple of a page; pages that are never touched take
+ * none. Release it with xunmap(), with the same size. */
+void *xmap(size_t bytes);
+void xunmap(void *p, size_t bytes);
+
 char *xstrdup(const char *s);
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -6,17 +6,18 @@
 
 #include "base/alloc.h"
 
+/* Words of a text are mostly of eight bytes or less, and then head and length
+ * are the key. Those seen often come early in a text, so that their entries
+ * share cache lines. */
 struct map_entry {
+    uint64_t head; /* the key's first eight bytes; zeros behind a short one */
     size_t offset; /* of the key in bytes */
     uint32_t len;
     int value;
 };
 
-/* What most comparisons need stands here, in a quarter of a cache line: words
- * of a text are mostly of eight bytes or less, and then the slot is the key. */
 struct map_slot {
-    uint64_t head;  /* the key's first eight bytes; zeros behind a short one */
-    uint32_t tag;   /* of the hash and the length, see tag_of() */
+    uint32_t tag;   /* of the hash */
     uint32_t entry; /* number + 1; 0: free */
 };
 
@@ -95,24 +96,19 @@ static struct probe probe_of(const char *key, size_t len)
     return (struct probe){ key, len, hash_of(key, len, head), head };
 }
 
-/* Bits of the hash that do not choose the slot, and the length up to 255. */
+/* Bits of the hash that do not choose the slot. */
 static uint32_t tag_of(const struct probe *p)
 {
-    return ((uint32_t)(p->hash >> 32) & ~UINT32_C(0xff)) |
-           (uint32_t)(p->len < 255 ? p->len : 255);
+    return (uint32_t)(p->hash >> 32);
 }
 
-/* Whether a slot with the tag and the head of the probe has all of its key. */
-static bool rest_is(const struct map *m, const struct map_slot *slot,
-                    const struct probe *p)
+static bool entry_is(const struct map *m, const struct map_entry *e,
+                     const struct probe *p)
 {
-    if (p->len <= 8)
-        return true;
-    const struct map_entry *e = &m->entries[slot->entry - 1];
-    const char *key = m->bytes + e->offset;
-    if (p->len <= 16)
-        return load64(key + p->len - 8) == load64(p->key + p->len - 8);
-    return e->len == p->len && memcmp(key + 8, p->key + 8, p->len - 8) == 0;
+    if (e->head != p->head || e->len != p->len)
+        return false;
+    return p->len <= 8 ||
+           memcmp(m->bytes + e->offset + 8, p->key + 8, p->len - 8) == 0;
 }
 
 /* The slot of the key, or the free one where it belongs. */
@@ -122,14 +118,13 @@ static struct map_slot *slot_of(const struct map *m, const struct probe *p)
     uint32_t tag = tag_of(p);
     for (size_t i = p->hash & mask;; i = (i + 1) & mask) {
         struct map_slot *slot = &m->slots[i];
-        if (slot->entry == 0)
-            return slot;
-        if (slot->tag == tag && slot->head == p->head && rest_is(m, slot, p))
+        if (slot->entry == 0 ||
+            (slot->tag == tag && entry_is(m, &m->entries[slot->entry - 1], p)))
             return slot;
     }
 }
 
-/* Doubles the slots; at most half of them are ever taken. */
+/* Doubles the slots; at most three quarters of them are ever taken. */
 static void grow_slots(struct map *m)
 {
     size_t cap = m->slots_cap > 0 ? 2 * m->slots_cap : 16;
@@ -142,7 +137,7 @@ static void grow_slots(struct map *m)
         size_t i = p.hash & (cap - 1);
         while (m->slots[i].entry != 0)
             i = (i + 1) & (cap - 1);
-        m->slots[i] = (struct map_slot){ p.head, tag_of(&p), (uint32_t)e + 1 };
+        m->slots[i] = (struct map_slot){ tag_of(&p), (uint32_t)e + 1 };
     }
 }
 
@@ -150,7 +145,8 @@ static void add_entry(struct map *m, const struct probe *p, int value)
 {
     ARRAY_GROW(m->bytes, m->bytes_len + p->len + 1, m->bytes_cap);
     ARRAY_GROW(m->entries, m->count + 1, m->entries_cap);
-    m->entries[m->count++] = (struct map_entry){ .offset = m->bytes_len,
+    m->entries[m->count++] = (struct map_entry){ .head = p->head,
+                                                 .offset = m->bytes_len,
                                                  .len = (uint32_t)p->len,
                                                  .value = value };
     if (p->len > 0)
@@ -162,7 +158,7 @@ static void add_entry(struct map *m, const struct probe *p, int value)
 bool map_put(struct map *m, const char *key, size_t len, int value)
 {
     assert(m->count < UINT32_MAX - 1 && len <= UINT32_MAX);
-    if (2 * (m->count + 1) > m->slots_cap)
+    if (4 * (m->count + 1) > 3 * m->slots_cap)
         grow_slots(m);
     struct probe p = probe_of(key, len);
     struct map_slot *slot = slot_of(m, &p);
@@ -171,7 +167,7 @@ bool map_put(struct map *m, const char *key, size_t len, int value)
         return false;
     }
     add_entry(m, &p, value);
-    *slot = (struct map_slot){ p.head, tag_of(&p), (uint32_t)m->count };
+    *slot = (struct map_slot){ tag_of(&p), (uint32_t)m->count };
     return true;
 }
 
@@ -188,26 +184,6 @@ int map_get(const struct map *m, const char *key, size_t len, int missing)
 {
     const int *value = map_find(m, key, len);
     return value == NULL ? missing : *value;
-}
-
-void map_get_group(const struct map *m, const struct map_string *keys, int n,
-                   int missing, int *values)
-{
-    struct probe probe[MAP_GROUP];
-    assert(n >= 0 && n <= MAP_GROUP);
-    for (int i = 0; i < n; i++)
-        values[i] = missing;
-    if (m->count == 0)
-        return;
-    for (int i = 0; i < n; i++) {
-        probe[i] = probe_of(keys[i].s, keys[i].len);
-        __builtin_prefetch(&m->slots[probe[i].hash & (m->slots_cap - 1)]);
-    }
-    for (int i = 0; i < n; i++) {
-        const struct map_slot *slot = slot_of(m, &probe[i]);
-        if (slot->entry != 0)
-            values[i] = m->entries[slot->entry - 1].value;
-    }
 }
 
 const char *map_key(const struct map *m, size_t e, size_t *len)

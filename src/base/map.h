@@ -11,13 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MAP_GROUP 32
-
-struct map_string {
-    const char *s;
-    size_t len;
-};
-
 struct map_entry;
 struct map_slot;
 
@@ -39,11 +32,6 @@ bool map_put(struct map *m, const char *key, size_t len, int value);
 
 /* The value of the key, or `missing`. */
 int map_get(const struct map *m, const char *key, size_t len, int missing);
-
-/* The values of n keys, MAP_GROUP at most (asserted), or `missing`. Faster than
- * one by one: what a key needs of the memory comes while others are handled. */
-void map_get_group(const struct map *m, const struct map_string *keys, int n,
-                   int missing, int *values);
 
 /* The value's place, to change it, or NULL; valid until the next map_put(). */
 int *map_find(const struct map *m, const char *key, size_t len);

@@ -72,7 +72,7 @@ static int count_training(const struct npz_reader *r)
 static int opened_read(struct opened *m, const char *path)
 {
     *m = (struct opened){ 0 };
-    if (model_file_read(&m->file, path, &m->reader) < 0 ||
+    if (model_file_read(&m->file, path, 0, &m->reader) < 0 ||
         npz_finish(m->reader, training_prefix) < 0)
         return -1;
     m->training_arrays = count_training(m->reader);

@@ -347,7 +347,7 @@ static int run(const struct options *o)
 {
     struct model_file f;
     struct corpus c = { 0 };
-    int got = model_file_read(&f, o->model, NULL);
+    int got = model_file_read(&f, o->model, o->threads, NULL);
     if (got == 0)
         got = precision_prepare(&f, o->precision);
     if (got == 0)

@@ -237,7 +237,7 @@ static int translate(const struct options *o, const struct model_file *f,
 static int run(const struct options *o)
 {
     struct model_file f;
-    int got = model_file_read(&f, o->model, NULL);
+    int got = model_file_read(&f, o->model, o->threads, NULL);
     if (got == 0)
         got = precision_prepare(&f, o->precision);
     if (got == 0) {

@@ -100,7 +100,7 @@ static int check_inputs(const struct bench_settings *s)
         return 0;
     got = lines_open(&in, s->test);
     if (got == 0 && s->model) {
-        got = model_file_read(&file, s->model, NULL);
+        got = model_file_read(&file, s->model, 0, NULL);
         model_file_release(&file);
     }
     lines_release(&in);

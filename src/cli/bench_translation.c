@@ -26,7 +26,8 @@ static void *start(const void *setup)
 {
     struct bench_search *s = xcalloc(1, sizeof(*s));
     s->setup = setup;
-    if (model_file_read(&s->file, s->setup->model, NULL) < 0 ||
+    if (model_file_read(&s->file, s->setup->model, s->setup->threads, NULL) <
+            0 ||
         precision_prepare(&s->file, NULL) < 0)
         return NULL;
     const struct config *cfg = &s->file.config;

@@ -132,52 +132,34 @@ struct counted {
     size_t len;
 };
 
-/* The next words of a line, MAP_GROUP at most: how many. */
-static int next_words(const char **cursor, const char *end,
-                      struct map_string *words)
+static void count_word(struct tally *t, const char *word, size_t len)
 {
-    int n = 0;
-    for (; n < MAP_GROUP; n++) {
-        words[n].s = next_token(cursor, end, &words[n].len);
-        if (words[n].s == NULL)
-            break;
-    }
-    return n;
-}
-
-/* A word that was not there when its group was looked up. */
-static void count_new(struct tally *t, const struct map_string *word)
-{
-    if (is_control(word->s, word->len))
+    if (is_control(word, len))
         return;
-    if (word->len > VOCAB_WORD) {
+    if (len > VOCAB_WORD) {
         t->long_words++;
         return;
     }
-    const int *entry = map_find(&t->words, word->s, word->len);
-    if (entry != NULL) { /* it stood in the same group before */
+    const int *entry = map_find(&t->words, word, len);
+    if (entry != NULL) {
         t->counts[*entry]++;
         return;
     }
     size_t e = t->words.count;
     ARRAY_GROW(t->counts, e + 1, t->cap);
     t->counts[e] = 1;
-    map_put(&t->words, word->s, word->len, (int)e);
+    map_put(&t->words, word, len, (int)e);
 }
 
 static void count_line(struct tally *t, const char *line, size_t len)
 {
     const char *end = line + len;
-    struct map_string word[MAP_GROUP];
-    int entry[MAP_GROUP], n;
-
-    while ((n = next_words(&line, end, word)) > 0) {
-        map_get_group(&t->words, word, n, -1, entry);
-        for (int i = 0; i < n; i++)
-            if (entry[i] >= 0)
-                t->counts[entry[i]]++;
-            else
-                count_new(t, &word[i]);
+    size_t word_len;
+    for (;;) {
+        const char *word = next_token(&line, end, &word_len);
+        if (word == NULL)
+            return;
+        count_word(t, word, word_len);
     }
 }
 
@@ -319,16 +301,14 @@ int vocab_encode(const struct vocab *v, const char *line, size_t len, int *ids,
                  int limit)
 {
     const char *end = line + len;
-    struct map_string word[MAP_GROUP];
-    int words = 0, n;
-
-    while ((n = next_words(&line, end, word)) > 0) {
-        int kept = limit - words < n ? limit - words : n;
-        if (kept > 0)
-            map_get_group(&v->map, word, kept, UNK, ids + words);
-        words += n;
+    size_t word_len;
+    for (int n = 0;; n++) {
+        const char *word = next_token(&line, end, &word_len);
+        if (word == NULL)
+            return n;
+        if (n < limit)
+            ids[n] = vocab_lookup(v, word, word_len);
     }
-    return words;
 }
 
 const char *vocab_token(const struct vocab *v, int id)

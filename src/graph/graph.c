@@ -156,58 +156,77 @@ static const struct product *gather(const struct product *p, int limit,
     return p;
 }
 
-/* The same in bf16. */
-static void packed_gradient(struct graph *g, struct node *w, int rows)
+static int note_rows(const struct node *w)
 {
-    struct multiplier *m = graph_multiplier(g);
-    gradient_begin(m, w->rows, w->cols, rows, true, w->grad);
+    int rows = 0;
+    for (const struct product *p = w->products; p; p = p->next)
+        rows += p->x->rows;
+    return rows;
+}
+
+static void gradient_in_bf16(struct graph *tool, const struct node *w, bool add,
+                             float *dw)
+{
+    struct multiplier *m = graph_multiplier(tool);
+    gradient_begin(m, w->rows, w->cols, note_rows(w), add, dw);
     for (const struct product *p = w->products; p; p = p->next)
         gradient_rows(m, p->x->value, p->y->grad, p->x->rows);
     gradient_end(m);
 }
 
-/* dw += sum over the notes of x^T dy, as few products as there is room for. */
-static void weight_gradient(struct graph *g, struct node *w)
+/* As few products as there is room for. */
+static void gradient_in_fp32(struct graph *tool, const struct node *w, bool add,
+                             float *dw)
 {
     enum { CHUNK = 2048 };
     const struct product *p = w->products;
-    int largest = 0, total = 0;
-    for (const struct product *q = p; q; q = q->next) {
+    int largest = CHUNK, total = note_rows(w);
+    for (const struct product *q = p; q; q = q->next)
         largest = q->x->rows > largest ? q->x->rows : largest;
-        total += q->x->rows;
-    }
-    profile_work(g->profile, 2.0 * total * w->rows * w->cols);
-    if (w->packed_turned) {
-        packed_gradient(g, w, total);
-        return;
-    }
-    int most = total < CHUNK ? total : largest > CHUNK ? largest : CHUNK;
+    int most = total < largest ? total : largest;
     if (!p->next) {
-        gemm_tn(w->rows, w->cols, p->x->rows, p->x->value, p->y->grad, true,
-                w->grad);
+        gemm_tn(w->rows, w->cols, total, p->x->value, p->y->grad, add, dw);
         return;
     }
-    struct arena_mark mark = arena_mark(&g->arena);
-    float *x = arena_alloc(&g->arena, (size_t)most * w->rows * sizeof(*x));
-    float *dy = arena_alloc(&g->arena, (size_t)most * w->cols * sizeof(*dy));
+    struct arena_mark mark = arena_mark(&tool->arena);
+    size_t rows = (size_t)most;
+    float *x = arena_array(&tool->arena, rows * (size_t)w->rows, sizeof(*x));
+    float *dy = arena_array(&tool->arena, rows * (size_t)w->cols, sizeof(*dy));
     while (p) {
-        int rows;
-        p = gather(p, most, x, dy, &rows);
-        gemm_tn(w->rows, w->cols, rows, x, dy, true, w->grad);
+        int gathered;
+        p = gather(p, most, x, dy, &gathered);
+        gemm_tn(w->rows, w->cols, gathered, x, dy, add, dw);
+        add = true;
     }
-    arena_rewind(&g->arena, mark);
+    arena_rewind(&tool->arena, mark);
 }
 
-void graph_backward(struct graph *g)
+/* dw (+)= sum over the notes of x^T dy */
+void graph_weight_gradient(struct graph *tool, const struct node *w, bool add,
+                           float *dw)
+{
+    profile_enter(tool->profile, "weight gradients", PROFILE_BACKWARD);
+    profile_work(tool->profile, 2.0 * note_rows(w) * w->rows * w->cols);
+    if (w->packed_turned)
+        gradient_in_bf16(tool, w, add, dw);
+    else
+        gradient_in_fp32(tool, w, add, dw);
+}
+
+void graph_backward_tape(struct graph *g)
 {
     for (struct node *y = g->tape; y; y = y->previous) {
         profile_enter(g->profile, y->op->name, PROFILE_BACKWARD);
         y->op->backward(g, y);
     }
-    profile_enter(g->profile, "weight gradients", PROFILE_BACKWARD);
-    for (struct node *w = g->weights; w; w = w->previous)
-        weight_gradient(g, w);
     g->tape = NULL;
+}
+
+void graph_backward(struct graph *g)
+{
+    graph_backward_tape(g);
+    for (struct node *w = g->weights; w; w = w->previous)
+        graph_weight_gradient(g, w, true, w->grad);
     g->weights = NULL;
 }
 

@@ -128,6 +128,14 @@ struct multiplier *graph_multiplier(struct graph *g);
  * gradients in already. */
 void graph_backward(struct graph *g);
 
+/* The same in two steps, for those who share out the second: the tape, after
+ * which the notes are still there; and the product of all notes on a weight,
+ * put into dw or added to it, with the memory of `tool`, a graph of the calling
+ * thread. */
+void graph_backward_tape(struct graph *g);
+void graph_weight_gradient(struct graph *tool, const struct node *w, bool add,
+                           float *dw);
+
 /* Random numbers of a node are functions of where in a run it is drawn: a key
  * of 32 bits for a row, and a number in [0,1). Whoever draws adds one to
  * g->draws afterwards. */

@@ -10,7 +10,9 @@
 #include <assert.h>
 #include <math.h>
 
+#include "base/profile.h"
 #include "graph/ops.h"
+#include "tensor/kernel.h"
 #include "tensor/vec.h"
 
 static int head_words(const struct adaptive *a)
@@ -93,59 +95,132 @@ struct loss adaptive_cross_entropy(struct graph *g, struct node *r,
     return total;
 }
 
-/* y_j = log softmax(x)_j + before, rounded as cross_entropy() rounds it */
-static void log_softmax(float *y, const float *x, int n, float before)
+/* y_j = (x_j - top - log_sum) + before, rounded as cross_entropy() does it */
+KERNEL static void normalise(float *y, const float *x, int n, float top,
+                             double log_sum, float before)
 {
-    float top = vec_max(x, n);
-    double log_sum = log((double)vec_exp_sum(y, x, top, n));
     for (int j = 0; j < n; j++)
         y[j] = (float)((double)(x[j] - top) - log_sum) + before;
 }
 
-/* Whether a word of a cluster may be among the best: none is likelier than its
- * cluster, and of equals the first is the better one. */
-static bool may_be_best(const float *head, int words, float cluster, int best)
+/* y_j = log softmax(x)_j + before */
+static void log_softmax(float *y, const float *x, int n, float before)
 {
-    int better = 0;
-    for (int j = 0; j < words; j++)
-        better += head[j] >= cluster;
-    return best == 0 || better < best;
+    float top = vec_max(x, n);
+    double log_sum = log((double)vec_exp_sum(y, x, top, n));
+    normalise(y, x, n, top, log_sum, before);
+}
+
+/* The head's words to the first columns of y; log p of cluster c in row i to
+ * cluster_logs[c n + i]. */
+static void fill_head(struct graph *g, struct node *r, const struct adaptive *a,
+                      struct node *y, float *cluster_logs)
+{
+    struct node *head = linear(g, r, a->w, a->b);
+    int h = head_words(a);
+    profile_enter(g->profile, "adaptive softmax", PROFILE_FORWARD);
+    for (int i = 0; i < r->rows; i++) {
+        log_softmax(node_row(y, i), node_row(head, i), head->cols, 0);
+        for (int c = 0; c < a->clusters; c++)
+            cluster_logs[c * r->rows + i] = node_row(y, i)[h + c];
+    }
 }
 
 /* Columns first … of y, for the rows that want them; -INFINITY elsewhere. */
 static void fill_cluster(struct graph *g, struct node *r,
                          const struct adaptive_cluster *c, const int *rows,
-                         int n, const float *before, int first, struct node *y)
+                         int n, const float *cluster_logs, int first,
+                         struct node *y)
 {
     int words = c->b->cols;
-    for (int i = 0; i < y->rows; i++)
+    if (n > 0) {
+        struct node *x = cluster_rows(g, r, c, rows, n);
+        struct node *logits = linear(g, x, c->w, c->b);
+        profile_enter(g->profile, "adaptive softmax", PROFILE_FORWARD);
+        for (int i = 0; i < n; i++)
+            log_softmax(node_row(y, rows[i]) + first, node_row(logits, i),
+                        words, cluster_logs[rows[i]]);
+    }
+    for (int i = 0, k = 0; i < y->rows; i++) {
+        if (k < n && rows[k] == i) {
+            k++;
+            continue;
+        }
         for (int j = 0; j < words; j++)
             node_row(y, i)[first + j] = -INFINITY;
-    if (n == 0)
-        return;
-    struct node *x = cluster_rows(g, r, c, rows, n);
-    struct node *logits = linear(g, x, c->w, c->b);
-    for (int i = 0; i < n; i++)
-        log_softmax(node_row(y, rows[i]) + first, node_row(logits, i), words,
-                    before[rows[i]]);
-}
-
-/* The head's words to the first columns of y; log p of cluster c in row i to
- * before[c n + i]. */
-static void fill_head(struct graph *g, struct node *r, const struct adaptive *a,
-                      struct node *y, float *before)
-{
-    struct node *head = linear(g, r, a->w, a->b);
-    int h = head_words(a);
-    for (int i = 0; i < r->rows; i++) {
-        log_softmax(node_row(y, i), node_row(head, i), head->cols, 0);
-        for (int c = 0; c < a->clusters; c++)
-            before[c * r->rows + i] = node_row(y, i)[h + c];
     }
 }
 
+/* The best sums of a group so far, falling. */
+struct best {
+    double *sum; // [most]
+    int count, most;
+};
+
+/* What a sum must reach to be among the best. */
+static double best_least(const struct best *b)
+{
+    return b->count < b->most ? -INFINITY : b->sum[b->most - 1];
+}
+
+static void best_add(struct best *b, double sum)
+{
+    int at = b->count < b->most ? b->count++ : b->most - 1;
+    for (; at > 0 && b->sum[at - 1] < sum; at--)
+        b->sum[at] = b->sum[at - 1];
+    b->sum[at] = sum;
+}
+
+/* least[i]: the least sum among the best of row i's group, of the words of the
+ * head alone; no more than that of all words. */
+static void find_least(const struct node *y, int head,
+                       const struct wanted *wanted, struct best *best,
+                       double *least)
+{
+    const int *group = wanted->group;
+    for (int first = 0, last; first < y->rows; first = last) {
+        best->count = 0;
+        for (last = first; last < y->rows && group[last] == group[first];
+             last++)
+            for (int j = wanted->from; j < head; j++) {
+                double sum = wanted->log_p[last] + (double)node_row(y, last)[j];
+                if (sum > best_least(best))
+                    best_add(best, sum);
+            }
+        for (int i = first; i < last; i++)
+            least[i] = best_least(best);
+    }
+}
+
+static double *least_sums(struct graph *g, const struct node *y, int head,
+                          const struct wanted *wanted)
+{
+    size_t K = (size_t)wanted->best, N = (size_t)y->rows;
+    if (K == 0)
+        return NULL;
+    double *least = arena_array(&g->arena, N, sizeof(*least));
+    struct best best = { .sum = arena_array(&g->arena, K, sizeof(*best.sum)),
+                         .most = wanted->best };
+    find_least(y, head, wanted, &best, least);
+    return least;
+}
+
+/* Rows in which a word of a cluster may be wanted: no word is likelier than
+ * its cluster. */
+static int pick_wanted(const float *cluster_logs, int n,
+                       const struct wanted *wanted, const double *least,
+                       int *rows)
+{
+    int picked = 0;
+    for (int i = 0; i < n; i++)
+        if (!least || !(wanted->log_p[i] + (double)cluster_logs[i] < least[i]))
+            rows[picked++] = i;
+    return picked;
+}
+
 struct node *adaptive_logs(struct graph *g, struct node *r,
-                           const struct adaptive *a, int best)
+                           const struct adaptive *a,
+                           const struct wanted *wanted)
 {
     static const struct op op = { "adaptive softmax", NULL };
     assert(!g->training);
@@ -153,17 +228,16 @@ struct node *adaptive_logs(struct graph *g, struct node *r,
     for (int c = 0; c < a->clusters; c++)
         V += a->cluster[c].b->cols;
     struct node *y = graph_node(g, &op, N, V, NULL, NULL, NULL, NULL);
-    float *before = arena_array(&g->arena, (size_t)N * (size_t)a->clusters,
-                                sizeof(*before));
-    int *rows = arena_array(&g->arena, (size_t)N, sizeof(*rows));
-    fill_head(g, r, a, y, before);
+    float *cluster_logs = arena_array(&g->arena,
+                                      (size_t)N * (size_t)a->clusters,
+                                      sizeof(*cluster_logs));
+    fill_head(g, r, a, y, cluster_logs);
+    const double *least = least_sums(g, y, h, wanted);
     for (int c = 0, first = h; c < a->clusters; c++) {
-        const float *log_p = before + c * N;
-        int n = 0;
-        for (int i = 0; i < N; i++)
-            if (may_be_best(node_row(y, i), h, log_p[i], best))
-                rows[n++] = i;
-        fill_cluster(g, r, &a->cluster[c], rows, n, log_p, first, y);
+        const float *logs = cluster_logs + (size_t)c * (size_t)N;
+        int *rows = arena_array(&g->arena, (size_t)N, sizeof(*rows));
+        int n = pick_wanted(logs, N, wanted, least, rows);
+        fill_cluster(g, r, &a->cluster[c], rows, n, logs, first, y);
         first += a->cluster[c].b->cols;
     }
     return y;

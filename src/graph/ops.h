@@ -223,9 +223,20 @@ struct loss adaptive_cross_entropy(struct graph *g, struct node *r,
                                    const struct loss_config *config,
                                    float *row_nll);
 
-/* log p of all words, r[n,R] -> [n,V], for inference. With best > 0 words of
- * clusters that cannot be among a row's `best` words may have -INFINITY. */
+/* What a search wants of the words: of all continuations of the rows of a
+ * group, the `best` by log_p + log p(word), words below `from` left aside. A
+ * row's group is that of the row before it, or a new one. */
+struct wanted {
+    int best;            /* 0: all words of all rows */
+    const double *log_p; // [n] of what each row continues
+    const int *group;    // [n]
+    int from;
+};
+
+/* log p of all words, r[n,R] -> [n,V], for inference. Words of clusters that
+ * cannot be among those wanted may have -INFINITY. */
 struct node *adaptive_logs(struct graph *g, struct node *r,
-                           const struct adaptive *a, int best);
+                           const struct adaptive *a,
+                           const struct wanted *wanted);
 
 #endif

@@ -1,12 +1,14 @@
 #include "model/model_file.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/report.h"
+#include "base/workers.h"
 #include "model/model.h"
 #include "tensor/quantize.h"
 #include "tensor/vec.h"
@@ -353,24 +355,57 @@ static int check_shapes(struct npz_reader *r, const struct params *p,
     return 0;
 }
 
-static int read_params(struct model_file *f, struct npz_reader *r)
+/* Parameters read by several threads, the largest first. */
+struct reading {
+    struct npz_reader *reader;
+    const struct param **order; // [count]
+    float *values;
+    enum precision precision;
+    bool failed; /* set atomically: no more is read */
+};
+
+static int by_falling_size(const void *a, const void *b)
+{
+    const struct param *x = *(const struct param *const *)a;
+    const struct param *y = *(const struct param *const *)b;
+    if (size(x) != size(y))
+        return size(x) < size(y) ? 1 : -1;
+    return x->offset < y->offset ? -1 : 1;
+}
+
+static void read_one(void *arg, int task, int worker)
+{
+    struct reading *t = arg;
+    const struct param *p = t->order[task];
+    (void)worker;
+    if (__atomic_load_n(&t->failed, __ATOMIC_RELAXED))
+        return;
+    if (get_param(t->reader, p, "", form_of(p, t->precision),
+                  t->values + p->offset) < 0)
+        __atomic_store_n(&t->failed, true, __ATOMIC_RELAXED);
+}
+
+static int read_params(struct model_file *f, struct npz_reader *r, int threads)
 {
     struct params *p = &f->model->params;
     f->precision = stored(r, p);
     if (check_shapes(r, p, f->precision) < 0)
         return -1;
     params_allocate(p);
-    for (int i = 0; i < p->count; i++) {
-        const struct param *one = &p->list[i];
-        if (get_param(r, one, "", form_of(one, f->precision),
-                      p->values + one->offset) < 0)
-            return -1;
-    }
-    return 0;
+    struct reading t = { r, NULL, p->values, f->precision, false };
+    ARRAY_ALLOC(t.order, (size_t)p->count);
+    for (int i = 0; i < p->count; i++)
+        t.order[i] = &p->list[i];
+    qsort(t.order, (size_t)p->count, sizeof(*t.order), by_falling_size);
+    struct workers *workers = workers_new(threads, NULL);
+    workers_run(workers, p->count, read_one, &t);
+    workers_free(workers);
+    free(t.order);
+    return t.failed ? -1 : 0;
 }
 
 static int read_all(struct model_file *f, struct npz_reader *r,
-                    const char *path)
+                    const char *path, int threads)
 {
     if (read_config(f, r, path) < 0 ||
         read_vocab(&f->source, r, path, "source.vocab") < 0 ||
@@ -379,10 +414,10 @@ static int read_all(struct model_file *f, struct npz_reader *r,
                      &f->progress_len) < 0)
         return -1;
     f->model = model_declare(&f->config, f->source.size, f->target.size);
-    return f->model ? read_params(f, r) : -1;
+    return f->model ? read_params(f, r, threads) : -1;
 }
 
-int model_file_read(struct model_file *f, const char *path,
+int model_file_read(struct model_file *f, const char *path, int threads,
                     struct npz_reader **reader)
 {
     memset(f, 0, sizeof(*f));
@@ -390,7 +425,7 @@ int model_file_read(struct model_file *f, const char *path,
     struct npz_reader *r = npz_open(path);
     if (!r)
         return -1;
-    int got = read_all(f, r, path);
+    int got = read_all(f, r, path, threads);
     if (got == 0 && reader) {
         *reader = r;
         return 0;

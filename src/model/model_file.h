@@ -50,9 +50,9 @@ struct model_file {
 
 /* Opens and reads everything but a checkpoint's further arrays. With reader
  * not NULL, the open reader is handed over for these, else they are passed
- * over. Search needs model_prepare() then. 0, or -1 after reporting; release in
- * both cases. */
-int model_file_read(struct model_file *f, const char *path,
+ * over. Search needs model_prepare() then. `threads` as for workers_new(). 0,
+ * or -1 after reporting; release in both cases. */
+int model_file_read(struct model_file *f, const char *path, int threads,
                     struct npz_reader **reader);
 void model_file_release(struct model_file *f);
 

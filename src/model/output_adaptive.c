@@ -125,12 +125,16 @@ static struct loss loss(const struct output *o, struct graph *g, struct node *r,
     return adaptive_cross_entropy(g, r, &a, gold, config, row_nll);
 }
 
-/* Search never puts out <s>, and <unk> not always: two words more. */
+/* Search never puts out <s>, and <unk> not always: they do not count. */
 static struct node *logits(const struct output *o, struct graph *g,
                            struct node *r, const struct output_request *request)
 {
     struct adaptive a = arrays(o, g);
-    return adaptive_logs(g, r, &a, request->best > 0 ? request->best + 2 : 0);
+    return adaptive_logs(g, r, &a,
+                         &(struct wanted){ .best = request->best,
+                                           .log_p = request->log_p,
+                                           .group = request->sentence,
+                                           .from = BOS + 1 });
 }
 
 const struct output_kind output_adaptive = {

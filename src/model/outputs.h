@@ -25,9 +25,11 @@ struct output_shape {
     bool tied;      /* whether it is */
 };
 
-/* What search wants to know of each row; zeros: everything. */
+/* What search wants to know of the words; zeros: everything. */
 struct output_request {
-    int best; /* only so many of the best words; 0: all words */
+    int best;            /* so many continuations of each sentence; 0: all */
+    const double *log_p; // [n] of the hypothesis of each row
+    const int *sentence; // [n] whose it is; rows of one stand together
 };
 
 struct output_kind {

@@ -182,8 +182,7 @@ void params_initialise(struct params *p, uint64_t seed, float scale)
 
 void gradients_init(struct gradients *grads, const struct params *p)
 {
-    grads->values = xaligned(array_bytes(p->size, sizeof(float)));
-    vec_zero(grads->values, p->size);
+    grads->values = xmap(array_bytes(p->size, sizeof(float)));
     ARRAY_ZERO(grads->touched, (size_t)p->count);
     for (int i = 0; i < p->count; i++)
         if (p->list[i].table)
@@ -195,7 +194,7 @@ void gradients_release(struct gradients *grads, const struct params *p)
     for (int i = 0; grads->touched && i < p->count; i++)
         free(grads->touched[i]);
     free(grads->touched);
-    free(grads->values);
+    xunmap(grads->values, p->size * sizeof(float));
     memset(grads, 0, sizeof(*grads));
 }
 

@@ -56,6 +56,8 @@ struct search {
     struct task *task;                  // [B]
     struct row *row, *next_row;         // [B K]
     int *parent, *ids, *start, *length; // [B K]
+    double *log_p;                      // [B K] of the rows, and
+    int *sentence;                      // [B K] their sentences
     int rows;
     float *scratch;              // [V]
     struct candidate *candidate; // [K K]
@@ -110,6 +112,8 @@ static void search_init(struct search *s, struct beam *b,
     s->ids = words_array(s, B * K, sizeof(int));
     s->start = words_array(s, B * K, sizeof(int));
     s->length = words_array(s, B * K, sizeof(int));
+    s->log_p = words_array(s, B * K, sizeof(*s->log_p));
+    s->sentence = words_array(s, B * K, sizeof(int));
     s->scratch = words_array(s, b->model->target_size, sizeof(float));
     s->candidate = words_array(s, K * K, sizeof(*s->candidate));
     s->top = words_array(s, K, sizeof(*s->top));
@@ -290,6 +294,18 @@ static void keep_states(struct search *s, const struct decoder_state *after,
     }
 }
 
+/* No more is asked of the words than search will take. */
+static void request_best(struct search *s)
+{
+    for (int i = 0; i < s->rows; i++) {
+        s->log_p[i] = s->row[i].log_probability;
+        s->sentence[i] = s->row[i].sentence;
+    }
+    s->memory.request = (struct output_request){
+        .best = s->config->size, .log_p = s->log_p, .sentence = s->sentence
+    };
+}
+
 static void search_run(struct search *s, struct decoder_state *state)
 {
     struct beam *b = s->beam;
@@ -297,6 +313,7 @@ static void search_run(struct search *s, struct decoder_state *state)
     for (int step = 0; s->rows > 0; step++) {
         struct ragged over = rows_over(s);
         struct model_step out;
+        request_best(s);
         model_step(b->model, &b->graph, &s->memory, &over, s->ids, s->rows,
                    state, &out);
         profile_enter(b->graph.profile, "choose words", PROFILE_FORWARD);
@@ -328,7 +345,6 @@ void beam_search(struct beam *b, const struct side *source,
     model_bind(b->model, NULL, &b->graph);
     search_init(&s, b, source, config);
     model_encode(b->model, &b->graph, source, &s.memory);
-    s.memory.request.best = config->size;
     struct ragged over = rows_over(&s);
     model_begin(b->model, &b->graph, &s.memory, &over, &state);
     search_run(&s, &state);

@@ -71,9 +71,15 @@ int learner_init(struct learner *l, struct model *model,
     ARRAY_ZERO(l->gradients, (size_t)l->shards);
     for (int s = 0; s < l->shards; s++)
         gradients_init(&l->gradients[s], &model->params);
-    ARRAY_ZERO(l->graph, (size_t)workers_count(workers));
-    for (int w = 0; w < workers_count(workers); w++)
-        graph_init(&l->graph[w]);
+    int threads = workers_count(workers);
+    l->wave = threads < l->shards ? threads : l->shards;
+    ARRAY_ZERO(l->noted, (size_t)model->params.count);
+    ARRAY_ZERO(l->graph, (size_t)l->wave);
+    ARRAY_ZERO(l->tool, (size_t)threads);
+    for (int k = 0; k < l->wave; k++)
+        graph_init(&l->graph[k]);
+    for (int w = 0; w < threads; w++)
+        graph_init(&l->tool[w]);
     cut_stretches(l);
     model_train_in(model, l->precision);
     return 0;
@@ -83,13 +89,17 @@ void learner_release(struct learner *l)
 {
     for (int s = 0; l->gradients && s < l->shards; s++)
         gradients_release(&l->gradients[s], &l->model->params);
-    for (int w = 0; l->graph && w < workers_count(l->workers); w++)
-        graph_release(&l->graph[w]);
+    for (int k = 0; l->graph && k < l->wave; k++)
+        graph_release(&l->graph[k]);
+    for (int w = 0; l->tool && w < workers_count(l->workers); w++)
+        graph_release(&l->tool[w]);
     for (int s = 0; s < OPTIMIZER_SLOTS; s++)
         free(l->slot[s]);
     free(l->average);
     free(l->gradients);
+    free(l->noted);
     free(l->graph);
+    free(l->tool);
     free(l->stretch);
     free(l->square_sum);
     memset(l, 0, sizeof(*l));
@@ -108,6 +118,8 @@ struct job {
     uint64_t number;
     float scale;
     struct shard_result *shard; // [shards]
+    int first;                  /* shard of this wave */
+    bool *written;              // [parameters]: a sum of products was begun
     struct update update;
     float average; /* share of the new weights */
 };
@@ -121,12 +133,13 @@ static void prepare_weights(void *arg, int parameter, int worker)
     model_prepare_training(job->l->model, parameter);
 }
 
-/* batch -> loss -> gradients */
-static void run_shard(void *arg, int shard, int worker)
+/* batch -> loss -> back through the tape */
+static void run_shard(void *arg, int task, int worker)
 {
     struct job *job = arg;
     struct learner *l = job->l;
-    struct graph *g = &l->graph[worker];
+    struct graph *g = &l->graph[task];
+    int shard = job->first + task;
     struct shard_result *out = &job->shard[shard];
     struct batch batch;
     graph_reset(g);
@@ -144,7 +157,47 @@ static void run_shard(void *arg, int shard, int worker)
     out->sentences = batch.source.sentences;
     out->source_tokens = batch.source.tokens;
     out->target_tokens = batch.target.tokens;
-    graph_backward(g);
+    graph_backward_tape(g);
+}
+
+/* The gradient of a weight that linear() reads, shard after shard. */
+static void sum_products(void *arg, int param, int worker)
+{
+    struct job *job = arg;
+    struct learner *l = job->l;
+    size_t offset = l->model->params.list[param].offset;
+    l->tool[worker].profile = workers_profile(l->workers, worker);
+    for (int k = 0; k < l->wave && job->first + k < l->shards; k++) {
+        struct node *const *leaf = l->graph[k].leaf; /* NULL: an empty shard */
+        if (!leaf || !leaf[param]->products)
+            continue;
+        graph_weight_gradient(&l->tool[worker], leaf[param],
+                              job->written[param],
+                              l->gradients[0].values + offset);
+        job->written[param] = true;
+    }
+}
+
+static void run_shards(struct job *job)
+{
+    struct learner *l = job->l;
+    const struct params *p = &l->model->params;
+    bool *written = ARRAY_ZERO(written, (size_t)p->count);
+    job->written = written;
+    for (job->first = 0; job->first < l->shards; job->first += l->wave) {
+        int left = l->shards - job->first;
+        workers_run(l->workers, left < l->wave ? left : l->wave, run_shard,
+                    job);
+        workers_run(l->workers, p->count, sum_products, job);
+    }
+    for (int i = 0; i < p->count; i++) {
+        const struct param *one = &p->list[i];
+        if (l->noted[i] && !written[i])
+            vec_zero(l->gradients[0].values + one->offset,
+                     (size_t)one->rows * (size_t)one->cols);
+        l->noted[i] = written[i];
+    }
+    free(written);
 }
 
 /* The gradient row of the first shard gets the sum over all of them. */
@@ -166,7 +219,7 @@ static bool row_touched(const struct learner *l, int param, int row)
 }
 
 /* Calls fn for the runs of floats in a stretch that have a gradient. */
-typedef double run_fn(struct job *job, size_t offset, size_t n);
+typedef double run_fn(struct job *job, int param, size_t offset, size_t n);
 
 static double each_run(struct job *job, int number, run_fn *fn)
 {
@@ -175,18 +228,19 @@ static double each_run(struct job *job, int number, run_fn *fn)
     const struct param *p = &l->model->params.list[s->param];
     size_t cols = (size_t)p->cols;
     if (!p->table)
-        return fn(job, p->offset + (size_t)s->first * cols,
+        return fn(job, s->param, p->offset + (size_t)s->first * cols,
                   (size_t)s->rows * cols);
     double sum = 0;
     for (int r = s->first; r < s->first + s->rows; r++)
         if (row_touched(l, s->param, r))
-            sum += fn(job, p->offset + (size_t)r * cols, cols);
+            sum += fn(job, s->param, p->offset + (size_t)r * cols, cols);
     return sum;
 }
 
-static double reduce_run(struct job *job, size_t offset, size_t n)
+static double reduce_run(struct job *job, int param, size_t offset, size_t n)
 {
-    add_shards(job->l, offset, n);
+    if (!job->l->noted[param])
+        add_shards(job->l, offset, n);
     return vec_square_sum(job->l->gradients[0].values + offset, n);
 }
 
@@ -198,14 +252,14 @@ static void reduce_stretch(void *arg, int number, int worker)
     job->l->square_sum[number] = each_run(job, number, reduce_run);
 }
 
-static double update_run(struct job *job, size_t offset, size_t n)
+static double update_run(struct job *job, int param, size_t offset, size_t n)
 {
     struct learner *l = job->l;
     float *s0 = l->slot[0] ? l->slot[0] + offset : NULL;
     float *s1 = l->slot[1] ? l->slot[1] + offset : NULL;
     l->optimizer->apply(&job->update, n, l->model->params.values + offset,
                         l->gradients[0].values + offset, s0, s1);
-    for (int s = 0; s < l->shards; s++)
+    for (int s = 0; s < l->shards && !l->noted[param]; s++)
         vec_zero(l->gradients[s].values + offset, n);
     return 0;
 }
@@ -241,6 +295,7 @@ static void update_stretch(void *arg, int number, int worker)
 static void drop_gradients(struct learner *l)
 {
     const struct params *p = &l->model->params;
+    memset(l->noted, 0, (size_t)p->count * sizeof(*l->noted));
     for (int s = 0; s < l->shards; s++) {
         vec_zero(l->gradients[s].values, p->size);
         for (int i = 0; i < p->count; i++)
@@ -305,7 +360,7 @@ int learner_update(struct learner *l, const struct batches *batches, size_t i,
                        .average = average_share(l, update) };
     if (l->precision != PRECISION_FP32)
         workers_run(l->workers, l->model->params.count, prepare_weights, &job);
-    workers_run(l->workers, l->shards, run_shard, &job);
+    run_shards(&job);
     sum_shards(&job, result);
     workers_run(l->workers, l->stretches, reduce_stretch, &job);
     double sum = 0;
@@ -359,7 +414,7 @@ size_t learner_bytes(const struct learner *l)
                     (l->average != NULL);
     size_t sum = blocks * l->model->params.size * sizeof(float) +
                  prepared_bytes(&l->model->training);
-    for (int w = 0; w < workers_count(l->workers); w++)
-        sum += arena_peak(&l->graph[w].arena);
+    for (int k = 0; k < l->wave; k++)
+        sum += arena_peak(&l->graph[k].arena);
     return sum;
 }

@@ -1,8 +1,10 @@
 /* The learner: weights, gradients, moments and average, and one update.
  *
  * An update is
- *     each shard: batch -> loss -> gradients        (threads work on shards)
- *     add the shards' gradients, in a fixed tree
+ *     as many shards at a time as there are threads, each on one of them:
+ *         batch -> loss -> back through the tape
+ *         products of the notes on each weight: its gradient, shard after shard
+ *     add the shards' other gradients, in a fixed tree
  *     clip by the norm of all of them
  *     optimiser and average, one pass
  * Which thread does what does not matter to a bit of the result: shards and
@@ -32,8 +34,11 @@ struct learner {
     float *average;               /* the same, NULL: off */
     int shards;
     enum precision precision; /* of products */
-    struct gradients *gradients; // [shards]
-    struct graph *graph;         // [workers]
+    struct gradients *gradients; // [shards]; the first takes the sum
+    bool *noted;                 // [parameters]: there by products of notes
+    int wave;                    /* shards at a time */
+    struct graph *graph;         // [wave]
+    struct graph *tool;          // [workers], for products of notes
     struct stretch *stretch;
     int stretches;
     double *square_sum; // [stretches]

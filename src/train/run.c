@@ -143,7 +143,7 @@ static int begin_again(struct run *r, const char *path,
                        struct npz_reader **reader)
 {
     struct model_file f;
-    int got = model_file_read(&f, path, reader);
+    int got = model_file_read(&f, path, r->cfg->training.threads, reader);
     if (got == 0)
         got = check_precision(&f, path);
     if (got == 0)
