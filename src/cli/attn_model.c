@@ -115,6 +115,7 @@ static void print_config(const struct config *cfg)
 {
     static const char *const keys[] = {
         "model.type",
+        "model.output",
         "model.embedding",
         "model.bridge",
         "model.tied_embeddings",

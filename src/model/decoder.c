@@ -70,7 +70,8 @@ static void declare_cells(struct decoder *d, struct params *p,
                                                            : d->hidden,
                                            .context = l == 0 ? second : 0,
                                            .hidden = d->hidden,
-                                           .layer_norm = norm });
+                                           .layer_norm = norm,
+                                           .at_once = l == 0 });
         free(prefix);
     }
 }

@@ -14,6 +14,7 @@ static void declare_cell(struct cell_weights *w, const struct cell *cell,
                          struct cell_shape shape)
 {
     char *prefix = xasprintf("encoder.%d.%s", layer, direction);
+    shape.at_once = true;
     cell_declare(w, cell, p, prefix, &shape);
     free(prefix);
 }

@@ -68,6 +68,7 @@ int output_param(struct params *p, const char *name, int rows, int cols)
                                  .name = name,
                                  .rows = rows,
                                  .cols = cols,
+                                 .at_once = true,
                                  .init = rows == 1 ? INIT_ZERO : INIT_GLOROT,
                              });
 }

@@ -36,7 +36,8 @@ int readout_param(const struct decoder *d, struct params *p, const char *name,
                              (struct param){ .name = name,
                                              .rows = rows,
                                              .cols = cols,
-                                             .init = init });
+                                             .init = init,
+                                             .at_once = !d->input_feeding });
 }
 
 struct node *readout_activate(const struct decoder *d, struct graph *g,

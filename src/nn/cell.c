@@ -70,7 +70,9 @@ void cell_declare(struct cell_weights *w, const struct cell *cell,
                                 .cell_gain = -1,
                                 .cell_bias = -1 };
     matrix.rows = shape->input;
+    matrix.at_once = shape->at_once;
     w->W = params_declare_in(p, prefix, named("W", matrix));
+    matrix.at_once = false;
     if (shape->context > 0) {
         matrix.rows = shape->context;
         w->C = params_declare_in(p, prefix, named("C", matrix));

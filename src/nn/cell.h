@@ -54,6 +54,7 @@ struct cell_weights {
 struct cell_shape {
     int input, context, hidden; /* context 0: no second input */
     bool layer_norm;
+    bool at_once; /* cell_inputs() of all steps together */
 };
 
 /* Whether so many units can be normalised: 0, or -1 after reporting under the

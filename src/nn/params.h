@@ -39,6 +39,7 @@ struct param {
     enum init init;
     int blocks;    /* 0 is 1 */
     bool table;    /* read by lookup() only: few rows have a gradient */
+    bool at_once;  /* multiplied with the rows of all steps together */
     size_t offset; /* in floats; set by params_declare */
 };
 

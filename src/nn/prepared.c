@@ -23,6 +23,11 @@ void prepared_init(struct prepared *r, const struct params *p,
         const struct param *one = &p->list[i];
         if (!is_wanted(one, training))
             continue;
+        if (training && (one->at_once || one->init == INIT_EMBEDDING)) {
+            r->straight[i] = packed_new_rounded(one->rows, one->cols);
+            r->turned[i] = packed_new_transpose(r->straight[i]);
+            continue;
+        }
         r->straight[i] = packed_new(precision, one->rows, one->cols);
         if (training)
             r->turned[i] = packed_new(precision, one->cols, one->rows);
@@ -32,9 +37,9 @@ void prepared_init(struct prepared *r, const struct params *p,
 void prepared_release(struct prepared *r)
 {
     for (int i = 0; i < r->count; i++) {
-        packed_free(r->straight[i]);
         if (r->turned)
             packed_free(r->turned[i]);
+        packed_free(r->straight[i]);
     }
     free(r->straight);
     free(r->turned);

@@ -1,7 +1,8 @@
 /* Parameters made ready for products (tensor/packed.h).
  *
  * For search: each matrix that linear() multiplies with. For training in a
- * lower precision: all of them, and their transposes for the way back. */
+ * lower precision, which is bf16: all of them, and their transposes for the way
+ * back. */
 #ifndef ATTN_NN_PREPARED_H
 #define ATTN_NN_PREPARED_H
 

@@ -17,7 +17,10 @@ struct packed {
     float *scale;       // [n] of int8
     int32_t *offset;    // [n] of int8
 #ifdef ATTN_ONEDNN
-    dnnl_memory_t weights; /* NULL: not packed */
+    enum product_layout layout;
+    dnnl_memory_t weights;   /* LAYOUT_PACKED; NULL: plain fp32 */
+    uint16_t *rounded;       /* LAYOUT_ROWS */
+    const struct packed *of; /* LAYOUT_COLUMNS: whose transpose this is */
 #endif
 };
 
@@ -105,12 +108,35 @@ struct packed *packed_new(enum precision precision, int k, int n)
     return p;
 }
 
+struct packed *packed_new_rounded(int k, int n)
+{
+    struct packed *p = xcalloc(1, sizeof(*p));
+    *p = (struct packed){
+        .precision = PRECISION_BF16, .k = k, .n = n, .layout = LAYOUT_ROWS
+    };
+    p->rounded = xaligned(
+        array_bytes((size_t)k * (size_t)n, sizeof(*p->rounded)));
+    return p;
+}
+
+struct packed *packed_new_transpose(const struct packed *of)
+{
+    struct packed *p = xcalloc(1, sizeof(*p));
+    *p = (struct packed){ .precision = PRECISION_BF16,
+                          .k = of->n,
+                          .n = of->k,
+                          .layout = LAYOUT_COLUMNS,
+                          .of = of };
+    return p;
+}
+
 void packed_free(struct packed *p)
 {
     if (!p)
         return;
     if (p->weights)
         dnnl_memory_destroy(p->weights);
+    free(p->rounded);
     free(p->owned);
     free(p->scale);
     free(p->offset);
@@ -135,7 +161,11 @@ static void fill_int8(struct packed *p, const float *w, bool turned)
 
 void packed_fill(struct packed *p, const float *w, bool turned)
 {
-    if (!p->weights)
+    if (p->layout == LAYOUT_COLUMNS)
+        return;
+    if (p->layout == LAYOUT_ROWS)
+        bf16_from_floats(p->rounded, w, (size_t)p->k * (size_t)p->n);
+    else if (!p->weights)
         fill_plain(p, w, turned);
     else if (p->precision == PRECISION_INT8)
         fill_int8(p, w, turned);
@@ -146,6 +176,8 @@ void packed_fill(struct packed *p, const float *w, bool turned)
 size_t packed_bytes(const struct packed *p)
 {
     const dnnl_memory_desc_t *desc;
+    if (p->rounded)
+        return sizeof(*p->rounded) * (size_t)p->k * (size_t)p->n;
     if (!p->weights)
         return p->owned ? sizeof(float) * (size_t)p->k * (size_t)p->n : 0;
     dnnl_memory_get_memory_desc(p->weights, &desc);
@@ -156,11 +188,26 @@ typedef void tile_fn(const struct packed *p, struct multiplier *mu,
                      const struct product_shape *s, const float *x,
                      const float *bias, float *y);
 
+/* x w in the library, for x as it wants it. */
+static void run(const struct packed *p, struct multiplier *mu,
+                const struct product_shape *s, const void *x, const float *bias,
+                void *y)
+{
+    struct product_operands operands = {
+        .x = x,
+        .packed = p->weights,
+        .plain = p->of ? p->of->rounded : p->rounded,
+        .bias = bias,
+        .y = y,
+    };
+    product_run(mu->products, s, &operands);
+}
+
 static void tile_fp32(const struct packed *p, struct multiplier *mu,
                       const struct product_shape *s, const float *x,
                       const float *bias, float *y)
 {
-    product_run(mu->products, s, x, p->weights, bias, y);
+    run(p, mu, s, x, bias, y);
 }
 
 static void tile_bf16(const struct packed *p, struct multiplier *mu,
@@ -171,7 +218,7 @@ static void tile_bf16(const struct packed *p, struct multiplier *mu,
     ARRAY_GROW(mu->x, size * sizeof(uint16_t), mu->x_cap);
     uint16_t *rounded = (void *)mu->x;
     bf16_from_floats(rounded, x, size);
-    product_run(mu->products, s, rounded, p->weights, bias, y);
+    run(p, mu, s, rounded, bias, y);
 }
 
 static void tile_int8(const struct packed *p, struct multiplier *mu,
@@ -187,7 +234,7 @@ static void tile_int8(const struct packed *p, struct multiplier *mu,
     for (int i = 0; i < s->m; i++)
         scale[i] = int8_from_row(mu->x + (size_t)i * k, x + (size_t)i * k,
                                  s->k);
-    product_run(mu->products, &sums, mu->x, p->weights, NULL, mu->sum);
+    run(p, mu, &sums, mu->x, NULL, mu->sum);
     for (int i = 0; i < s->m; i++)
         int8_to_row(y + (size_t)i * n, s->add ? y + (size_t)i * n : bias,
                     scale[i], p->scale, mu->sum + (size_t)i * n, p->offset,
@@ -200,8 +247,12 @@ static tile_fn *const tile_fns[PRECISIONS] = {
     [PRECISION_INT8] = tile_int8,
 };
 
-static int tile_rows(int m)
+/* Where the library orders the weights at each product, the more rows the
+ * better; their number is then rounded down to what is compiled anyway. */
+static int tile_rows(const struct packed *p, int m)
 {
+    if (p->layout != LAYOUT_PACKED && m > tiles[0])
+        return m < GRADIENT_ROWS ? m / tiles[0] * tiles[0] : GRADIENT_ROWS;
     for (size_t i = 0; i < sizeof(tiles) / sizeof(tiles[0]); i++)
         if (m >= tiles[i])
             return tiles[i];
@@ -213,17 +264,18 @@ void packed_product(const struct packed *p, struct multiplier *multiplier,
                     float *y)
 {
     assert(!bias || !add);
-    if (!p->weights) {
+    if (p->layout == LAYOUT_PACKED && !p->weights) {
         plain_product(p, m, x, bias, add, y);
         return;
     }
     while (m > 0) {
         struct product_shape s = { .precision = p->precision,
-                                   .m = tile_rows(m),
+                                   .m = tile_rows(p, m),
                                    .n = p->n,
                                    .k = p->k,
                                    .add = add,
-                                   .bias = bias != NULL };
+                                   .bias = bias != NULL,
+                                   .weights = p->layout };
         tile_fns[p->precision](p, multiplier, &s, x, bias, y);
         m -= s.m;
         x += (size_t)s.m * (size_t)p->k;
@@ -246,8 +298,12 @@ static void gradient_flush(struct multiplier *m)
                                .n = m->n,
                                .k = filled,
                                .add = m->add,
-                               .turned = true };
-    product_run_turned(m->products, &s, m->left, m->right, m->gradient);
+                               .turned = true,
+                               .weights = LAYOUT_ROWS };
+    struct product_operands operands = { .x = m->left,
+                                         .plain = m->right,
+                                         .y = m->gradient };
+    product_run(m->products, &s, &operands);
     m->add = true;
     m->rows = 0;
 }
@@ -287,12 +343,14 @@ void gradient_input(struct multiplier *m, const struct packed *w, bool left,
                     float *dx)
 {
     const uint16_t *dy = left ? m->left : m->right;
-    struct product_shape s = {
-        .precision = PRECISION_BF16, .n = w->n, .k = w->k, .add = true
-    };
+    struct product_shape s = { .precision = PRECISION_BF16,
+                               .n = w->n,
+                               .k = w->k,
+                               .add = true,
+                               .weights = w->layout };
     for (int rows = m->rows; rows > 0; rows -= s.m) {
-        s.m = tile_rows(rows);
-        product_run(m->products, &s, dy, w->weights, NULL, dx);
+        s.m = tile_rows(w, rows);
+        run(w, m, &s, dy, NULL, dx);
         dy += (size_t)s.m * (size_t)w->k;
         dx += (size_t)s.m * (size_t)w->n;
     }
@@ -327,6 +385,19 @@ struct packed *packed_new(enum precision precision, int k, int n)
     return p;
 }
 
+/* precision_missing() says that there is no bf16. */
+struct packed *packed_new_rounded(int k, int n)
+{
+    (void)k, (void)n;
+    abort();
+}
+
+struct packed *packed_new_transpose(const struct packed *of)
+{
+    (void)of;
+    abort();
+}
+
 void packed_free(struct packed *p)
 {
     if (!p)
@@ -353,7 +424,6 @@ void packed_product(const struct packed *p, struct multiplier *multiplier,
     plain_product(p, m, x, bias, add, y);
 }
 
-/* precision_missing() says that there is no bf16. */
 void gradient_begin(struct multiplier *m, int k, int n, int rows, bool add,
                     float *dw)
 {

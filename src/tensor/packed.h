@@ -31,6 +31,13 @@ void multiplier_free(struct multiplier *m);
 /* precision_missing() has said that the machine can. fp32 that the library
  * does not pack keeps a pointer to the weights given to packed_fill(). */
 struct packed *packed_new(enum precision precision, int k, int n);
+
+/* Weights in bf16 that are only rounded: for products of so many rows that the
+ * library may order the weights each time, which saves the two layouts that
+ * training would need. The other matrix is the transpose, in the same memory,
+ * to be freed before and filled by packed_fill() of the first. */
+struct packed *packed_new_rounded(int k, int n);
+struct packed *packed_new_transpose(const struct packed *of);
 void packed_free(struct packed *p);
 
 /* Takes w[k,n], or the transpose of w[n,k] with `turned`. */

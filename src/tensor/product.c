@@ -52,6 +52,12 @@ static const struct {
     [PRECISION_INT8] = { dnnl_u8, dnnl_s8, dnnl_s32 },
 };
 
+static const dnnl_format_tag_t tags[] = {
+    [LAYOUT_PACKED] = dnnl_format_tag_any,
+    [LAYOUT_ROWS] = dnnl_ab,
+    [LAYOUT_COLUMNS] = dnnl_ba,
+};
+
 static void matrix(dnnl_memory_desc_t *desc, int rows, int cols,
                    dnnl_data_type_t type, dnnl_format_tag_t tag)
 {
@@ -68,8 +74,7 @@ static dnnl_primitive_desc_t describe(const struct product_shape *s)
     dnnl_primitive_desc_t made;
     matrix(&x, s->m, s->k, types[s->precision].x,
            s->turned ? dnnl_ba : dnnl_ab);
-    matrix(&w, s->k, s->n, types[s->precision].w,
-           s->turned ? dnnl_ab : dnnl_format_tag_any);
+    matrix(&w, s->k, s->n, types[s->precision].w, tags[s->weights]);
     matrix(&y, s->m, s->n, types[s->precision].y, dnnl_ab);
     matrix(&b, 1, s->n, dnnl_f32, dnnl_ab);
     check(dnnl_matmul_desc_init(&desc, &x, &w, s->bias ? &b : NULL, &y));
@@ -138,8 +143,8 @@ static struct compiled *compile(const struct product_shape *s)
     c->shape = *s;
     check(dnnl_primitive_create(&c->primitive, made));
     c->x = operand(made, dnnl_query_src_md, DNNL_MEMORY_NONE);
-    c->w = s->turned ? operand(made, dnnl_query_weights_md, DNNL_MEMORY_NONE)
-                     : NULL;
+    if (s->weights != LAYOUT_PACKED)
+        c->w = operand(made, dnnl_query_weights_md, DNNL_MEMORY_NONE);
     c->y = operand(made, dnnl_query_dst_md, DNNL_MEMORY_NONE);
     if (s->bias) {
         dnnl_memory_desc_t bias;
@@ -155,7 +160,8 @@ static bool same(const struct product_shape *a, const struct product_shape *b)
 {
     return a->m == b->m && a->n == b->n && a->k == b->k &&
            a->precision == b->precision && a->add == b->add &&
-           a->bias == b->bias && a->turned == b->turned;
+           a->bias == b->bias && a->turned == b->turned &&
+           a->weights == b->weights;
 }
 
 static struct compiled *find(struct products *p, const struct product_shape *s)
@@ -175,34 +181,23 @@ static void put(dnnl_memory_t memory, const void *data)
     check(dnnl_memory_set_data_handle(memory, (void *)(uintptr_t)data));
 }
 
-static void execute(struct products *p, struct compiled *c, const void *x,
-                    dnnl_memory_t w, void *y)
+void product_run(struct products *p, const struct product_shape *s,
+                 const struct product_operands *operands)
 {
+    struct compiled *c = find(p, s);
     dnnl_exec_arg_t arguments[] = { { DNNL_ARG_SRC, c->x },
-                                    { DNNL_ARG_WEIGHTS, w },
+                                    { DNNL_ARG_WEIGHTS,
+                                      c->w ? c->w : operands->packed },
                                     { DNNL_ARG_DST, c->y },
                                     { DNNL_ARG_BIAS, c->b } };
-    put(c->x, x);
-    put(c->y, y);
+    put(c->x, operands->x);
+    put(c->y, operands->y);
+    if (c->w)
+        put(c->w, operands->plain);
+    if (c->b)
+        put(c->b, operands->bias);
     check(dnnl_primitive_execute(c->primitive, p->stream, c->b ? 4 : 3,
                                  arguments));
-}
-
-void product_run(struct products *p, const struct product_shape *s,
-                 const void *x, dnnl_memory_t w, const float *bias, void *y)
-{
-    struct compiled *c = find(p, s);
-    if (c->b)
-        put(c->b, bias);
-    execute(p, c, x, w, y);
-}
-
-void product_run_turned(struct products *p, const struct product_shape *s,
-                        const void *x, const void *w, void *y)
-{
-    struct compiled *c = find(p, s);
-    put(c->w, w);
-    execute(p, c, x, c->w, y);
 }
 
 struct products *products_new(void)

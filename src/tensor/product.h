@@ -11,13 +11,28 @@
 
 struct products;
 
+enum product_layout {
+    LAYOUT_PACKED, /* as the library likes it */
+    LAYOUT_ROWS,   // [k,n]
+    LAYOUT_COLUMNS // [n,k]
+};
+
 /* y[m,n] = x[m,k] w[k,n], added to y with `add`, else with `bias` to the bias
  * b[n] in float32. x is float32, bf16 or bytes without sign, y
- * float32 or int32. `turned`: x is stored as [k,m]; w is then not packed. */
+ * float32 or int32. `turned`: x is stored as [k,m]. */
 struct product_shape {
     enum precision precision;
     int m, n, k;
     bool add, bias, turned;
+    enum product_layout weights;
+};
+
+struct product_operands {
+    const void *x;
+    dnnl_memory_t packed; /* weights: this, */
+    const void *plain;    /* or this, as the layout says */
+    const float *bias;
+    void *y;
 };
 
 struct products *products_new(void);
@@ -35,11 +50,7 @@ void product_fill(dnnl_memory_t to, dnnl_data_type_t type, const void *w, int k,
 
 /* Compiles the product when it is new, and runs it. */
 void product_run(struct products *p, const struct product_shape *s,
-                 const void *x, dnnl_memory_t w, const float *bias, void *y);
-
-/* The same for turned x and weights as they are. */
-void product_run_turned(struct products *p, const struct product_shape *s,
-                        const void *x, const void *w, void *y);
+                 const struct product_operands *operands);
 
 #endif
 #endif

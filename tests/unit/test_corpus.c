@@ -40,11 +40,24 @@ static int release_vocabularies(void **state)
     return 0;
 }
 
-static void add_side(struct text *t, const struct vocab *v, const int32_t *ids,
-                     int len)
+/* The ids of a side of pair i, to be freed. */
+static int32_t *ids_of(const struct corpus *c, enum corpus_side side, size_t i,
+                       int *len)
 {
+    *len = corpus_length(c, side, i);
+    int32_t *ids = ARRAY_ALLOC(ids, (size_t)*len);
+    corpus_ids(c, side, i, ids);
+    return ids;
+}
+
+static void add_side(struct text *t, const struct vocab *v,
+                     const struct corpus *c, enum corpus_side side, size_t pair)
+{
+    int len;
+    int32_t *ids = ids_of(c, side, pair, &len);
     for (int i = 0; i < len; i++)
         text_addf(t, "%s%s", i > 0 ? " " : "", vocab_token(v, ids[i]));
+    free(ids);
 }
 
 /* The corpus as "a b </s> = A </s>; …", to be freed. */
@@ -53,13 +66,10 @@ static char *corpus_words(const struct corpus *c)
     struct text t = { 0 };
     text_adds(&t, "");
     for (size_t i = 0; i < c->pairs; i++) {
-        int len;
-        const int32_t *ids = corpus_source(c, i, &len);
         text_adds(&t, i > 0 ? "; " : "");
-        add_side(&t, &lower, ids, len);
+        add_side(&t, &lower, c, CORPUS_SOURCE, i);
         text_adds(&t, " = ");
-        ids = corpus_target(c, i, &len);
-        add_side(&t, &upper, ids, len);
+        add_side(&t, &upper, c, CORPUS_TARGET, i);
     }
     return t.s;
 }
@@ -103,7 +113,7 @@ static void check_refused(const char *source, size_t source_len,
     assert_int_equal(ret, -1);
     assert_holds(said, word);
     assert_int_equal(c.pairs, 0);
-    assert_null(c.ids);
+    assert_null(c.sentences.block);
     corpus_release(&c);
 }
 
@@ -206,15 +216,17 @@ static void test_spelled_controls_are_unknown(void **state)
                                 BYTES("A </s> A\n"), 0),
                      0);
     capture_stop();
-    const int32_t *ids = corpus_source(&c, 0, &len);
+    int32_t *ids = ids_of(&c, CORPUS_SOURCE, 0, &len);
     const int32_t wanted[] = { UNK, 3, UNK, UNK, EOS };
     assert_int_equal(len, 5);
     assert_memory_equal(ids, wanted, sizeof wanted);
     assert_int_equal(c.unknown[0], 3);
-    ids = corpus_target(&c, 0, &len);
+    free(ids);
+    ids = ids_of(&c, CORPUS_TARGET, 0, &len);
     assert_int_equal(len, 4);
     assert_int_equal(ids[1], UNK);
     assert_int_equal(ids[3], EOS);
+    free(ids);
     corpus_release(&c);
 }
 
@@ -496,16 +508,18 @@ static void test_every_pair_is_there(void **state)
     for (uint64_t i = 0; i < PAIRS; i++) {
         uint64_t x = rng_bits(1, RNG_DEMO, 0, i);
         int len;
-        const int32_t *ids = corpus_source(&c, i, &len);
+        int32_t *ids = ids_of(&c, CORPUS_SOURCE, i, &len);
         assert_int_equal(len, x % 13 + 2);
         for (uint64_t k = 0; k <= x % 13; k++)
             assert_int_equal(ids[k], 3 + (x >> k) % 4);
         assert_int_equal(ids[len - 1], EOS);
-        ids = corpus_target(&c, i, &len);
+        free(ids);
+        ids = ids_of(&c, CORPUS_TARGET, i, &len);
         assert_int_equal(len, x % 7 + 2);
         for (uint64_t k = 0; k <= x % 7; k++)
             assert_int_equal(ids[k], 3 + (x >> k) % 5);
         assert_int_equal(ids[len - 1], EOS);
+        free(ids);
     }
     corpus_release(&c);
     text_release(&s);

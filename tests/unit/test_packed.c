@@ -131,6 +131,47 @@ static void check_gradient(const struct shape *s, int rows)
     free(x), free(dy), free(xt), free(dw), free(was);
 }
 
+/* Weights that are only rounded, and their transpose. */
+static void check_rounded(const struct shape *s)
+{
+    struct multiplier *mu = multiplier_new();
+    float *x = numbers_new((size_t)ROWS * (size_t)s->k, 1, 1);
+    float *w = numbers_new((size_t)s->k * (size_t)s->n, 1, 2);
+    float *z = numbers_new((size_t)ROWS * (size_t)s->n, 1, 3);
+    struct shape back = { s->n, s->k };
+    float *turned = turn(w, s);
+    float *y = ARRAY_ALLOC(y, (size_t)ROWS * (size_t)s->n);
+    float *dx = ARRAY_ZERO(dx, (size_t)ROWS * (size_t)s->k);
+    struct packed *p = packed_new_rounded(s->k, s->n);
+    struct packed *q = packed_new_transpose(p);
+    packed_fill(p, w, false);
+    packed_fill(q, w, true);
+    packed_product(p, mu, ROWS, x, NULL, false, y);
+    packed_product(q, mu, ROWS, z, NULL, true, dx);
+    double bound = bounds[PRECISION_BF16] * sqrt(s->k > s->n ? s->k : s->n);
+    for (int i = 0; i < ROWS; i += 9) {
+        for (int j = 0; j < s->n; j += 5)
+            assert_true(fabs((double)y[i * s->n + j] - entry(x, w, s, i, j)) <=
+                        bound);
+        for (int j = 0; j < s->k; j += 5)
+            assert_true(fabs((double)dx[i * s->k + j] -
+                             entry(z, turned, &back, i, j)) <= bound);
+    }
+    packed_free(q);
+    packed_free(p);
+    multiplier_free(mu);
+    free(x), free(w), free(z), free(turned), free(y), free(dx);
+}
+
+static void test_rounded(void **state)
+{
+    (void)state;
+    if (precision_missing(PRECISION_BF16))
+        skip();
+    for (int i = 0; i < SHAPES; i++)
+        check_rounded(&shapes[i]);
+}
+
 static void test_values(void **state)
 {
     (void)state;
