@@ -24,4 +24,18 @@ double arithmetic_forward(const struct arithmetic_model *m,
 double arithmetic_training(const struct arithmetic_model *m,
                            const struct arithmetic_tokens *n);
 
+/* How many rows the products of a step have: the sentences of the encoder,
+ * those or hypotheses of the decoder; and how many those have that need no
+ * step: source and target tokens at once. */
+struct arithmetic_rows {
+    double encoder, decoder, source, target;
+};
+
+/* Bytes of the products, forward, where each reads its operands and writes its
+ * result once, in float32: for a roofline (Williams, Waterman and Patterson
+ * 2009). Backward moves twice as many, as it computes twice as much. */
+double arithmetic_bytes(const struct arithmetic_model *m,
+                        const struct arithmetic_tokens *n,
+                        const struct arithmetic_rows *rows);
+
 #endif

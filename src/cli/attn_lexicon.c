@@ -29,7 +29,7 @@ static const char help[] =
     "      --target-vocab FILE  the same of the target side\n"
     "      --iterations N       of expectation maximisation (5)\n"
     "      --best N             most target words of a source word (100)\n"
-    "      --threshold P        leave out less probable ones (0.001)\n"
+    "      --threshold P        leave out less probable ones (0)\n"
     "      --max-length N       leave out pairs with more words than this on a\n"
     "                           side; 0: none (100)\n"
     "      --threads N          worker threads; 0: one a processor (0)\n"
@@ -207,7 +207,6 @@ int main(int argc, char **argv)
     static char name[] = "attn-lexicon";
     struct options options = { .iterations = 5,
                                .best = 100,
-                               .threshold = 0.001,
                                .max_length = 100,
                                .output = "-" };
     report_program(name);

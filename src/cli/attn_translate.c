@@ -14,7 +14,9 @@
 #include "cli/alignment_output.h"
 #include "cli/option.h"
 #include "cli/precision.h"
+#include "model/model.h"
 #include "model/model_file.h"
+#include "search/shortlist.h"
 #include "search/translator.h"
 #include "tensor/gemm.h"
 
@@ -35,6 +37,12 @@ static const char help[] =
     "      --max-length N       cut longer lines at N words\n"
     "      --max-length-factor F  at most F output words for an input word\n"
     "      --allow-unk yes|no   whether <unk> may be put out\n"
+    "      --shortlist FILE     words to choose from: the most frequent ones and\n"
+    "                           those that translate a word of the sentence;\n"
+    "                           FILE (plain or .gz) has lines 'TARGET SOURCE\n"
+    "                           PROBABILITY', as of attn-lexicon\n"
+    "      --shortlist-first N  most frequent words in every list (100)\n"
+    "      --shortlist-best N   most translations of a source word (100)\n"
     "      --alignment FILE     write the attention weights of each line\n"
     "      --alignment-format F csv, matrix, pharaoh, terminal, svg or\n"
     "                           html (csv)\n"
@@ -53,7 +61,9 @@ struct options {
     int beam, n_best, mini_batch, max_length, threads, eos;
     int allow_unk;            /* -1: as the model says */
     double normalize, factor; /* < 0: as the model says */
-    const char *precision;    /* NULL: as the model's configuration says */
+    const char *shortlist;    /* NULL: none */
+    struct shortlist_config list;
+    const char *precision; /* NULL: as the model's configuration says */
     bool help, version, profile;
 };
 
@@ -63,6 +73,9 @@ enum {
     OPTION_MAX_LENGTH,
     OPTION_FACTOR,
     OPTION_ALLOW_UNK,
+    OPTION_SHORTLIST,
+    OPTION_FIRST,
+    OPTION_BEST,
     OPTION_ALIGNMENT,
     OPTION_FORMAT,
     OPTION_EOS,
@@ -83,6 +96,9 @@ static const struct option long_options[] = {
     { "max-length", required_argument, NULL, OPTION_MAX_LENGTH },
     { "max-length-factor", required_argument, NULL, OPTION_FACTOR },
     { "allow-unk", required_argument, NULL, OPTION_ALLOW_UNK },
+    { "shortlist", required_argument, NULL, OPTION_SHORTLIST },
+    { "shortlist-first", required_argument, NULL, OPTION_FIRST },
+    { "shortlist-best", required_argument, NULL, OPTION_BEST },
     { "alignment", required_argument, NULL, OPTION_ALIGNMENT },
     { "alignment-format", required_argument, NULL, OPTION_FORMAT },
     { "alignment-eos", required_argument, NULL, OPTION_EOS },
@@ -118,6 +134,15 @@ static int read_option(struct options *o, int option)
         return option_real("--max-length-factor", optarg, 0.1, 100, &o->factor);
     case OPTION_ALLOW_UNK:
         return option_bool("--allow-unk", optarg, &o->allow_unk);
+    case OPTION_SHORTLIST:
+        o->shortlist = optarg;
+        return 0;
+    case OPTION_FIRST:
+        return option_int("--shortlist-first", optarg, 0, VOCAB_LIMIT,
+                          &o->list.first);
+    case OPTION_BEST:
+        return option_int("--shortlist-best", optarg, 0, VOCAB_LIMIT,
+                          &o->list.best);
     case OPTION_ALIGNMENT:
         o->alignment = optarg;
         return 0;
@@ -170,6 +195,19 @@ static int read_options(struct options *o, int argc, char **argv)
     return 0;
 }
 
+/* Each sentence has a matrix of its own then: those of a batch should fit in
+ * the processor's cache. */
+enum { LISTED_BATCH = 16 };
+
+/* Sentences translated together, which changes nothing but the time. */
+static int batch_size(const struct options *o, const struct config *cfg)
+{
+    int size = cfg->translation.mini_batch;
+    if (o->mini_batch > 0)
+        return o->mini_batch;
+    return o->shortlist && size > LISTED_BATCH ? LISTED_BATCH : size;
+}
+
 /* What the command line leaves open, the model's configuration says. */
 static int settle(const struct options *o, const struct config *cfg,
                   struct translator_config *to)
@@ -186,8 +224,7 @@ static int settle(const struct options *o, const struct config *cfg,
             .allow_unk = o->allow_unk >= 0 ? o->allow_unk
                                            : cfg->translation.allow_unk,
         },
-        .mini_batch = o->mini_batch > 0 ? o->mini_batch
-                                        : cfg->translation.mini_batch,
+        .mini_batch = batch_size(o, cfg),
         .max_length = o->max_length > 0 ? o->max_length
                                         : cfg->translation.max_length,
         .n_best = o->n_best,
@@ -211,14 +248,30 @@ static void say_end(const struct translator *t, int threads)
          (double)c->peak / (1 << 20));
 }
 
+/* NULL where there is none, or after reporting. */
+static int read_shortlist(const struct options *o, struct model_file *f,
+                          struct shortlist **list)
+{
+    *list = NULL;
+    if (!o->shortlist)
+        return 0;
+    if (!model_prepare_gather(f->model))
+        return error("--shortlist: '%s' has model.output '%s', which does not "
+                     "compute all words anyway; leave out --shortlist",
+                     o->model, f->config.model.output);
+    *list = shortlist_read(o->shortlist, &f->source, &f->target, &o->list);
+    return *list ? 0 : -1;
+}
+
 static int translate(const struct options *o, const struct model_file *f,
-                     struct workers *workers)
+                     const struct shortlist *list, struct workers *workers)
 {
     struct translator_config config;
     struct alignment_output output;
     struct lines in = { 0 };
     if (settle(o, &f->config, &config) < 0 || lines_open(&in, o->input) < 0)
         return -1;
+    config.beam.shortlist = list;
     int got = alignment_output_open(&output, o->alignment, o->format);
     if (got == 0) {
         config.alignment = output.out;
@@ -237,17 +290,21 @@ static int translate(const struct options *o, const struct model_file *f,
 static int run(const struct options *o)
 {
     struct model_file f;
+    struct shortlist *list = NULL;
     int got = model_file_read(&f, o->model, o->threads, NULL);
     if (got == 0)
         got = precision_prepare(&f, o->precision);
+    if (got == 0)
+        got = read_shortlist(o, &f, &list);
     if (got == 0) {
         struct workers *workers = workers_new(o->threads, gemm_thread_init);
         if (o->profile)
             workers_start_profile(workers);
-        got = translate(o, &f, workers);
+        got = translate(o, &f, list, workers);
         workers_print_profile(workers, stderr);
         workers_free(workers);
     }
+    shortlist_free(list);
     model_file_release(&f);
     return got;
 }
@@ -259,7 +316,8 @@ int main(int argc, char **argv)
                          .eos = 1,
                          .allow_unk = -1,
                          .normalize = -1,
-                         .factor = -1 };
+                         .factor = -1,
+                         .list = { .first = 100, .best = 100 } };
     report_program("attn-translate");
     option_signals();
     int got = read_options(&o, argc, argv);

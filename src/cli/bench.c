@@ -12,23 +12,21 @@
 #include "base/lines.h"
 #include "base/report.h"
 #include "base/version.h"
-#include "cli/bench_limit.h"
 #include "cli/bench_report.h"
-#include "cli/bench_training.h"
-#include "cli/bench_translation.h"
-#include "corpus/corpus.h"
-#include "corpus/vocab.h"
-#include "model/model_file.h"
+#include "cli/probe_limit.h"
+#include "cli/probe_training.h"
 #include "tensor/gemm.h"
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+extern const struct bench_section section_products, section_training,
+    section_translation, section_single, section_start_up, section_lengths,
+    section_attention, section_threads, section_growth;
 
-struct bench {
-    const struct bench_settings *set;
-    struct bench_report *report;
-    struct vocab source, target;
-    struct corpus corpus;
-    struct probe *limit;
+const struct bench_section *const bench_sections[] = {
+    &section_products,    &section_training,
+    &section_translation, &section_single,
+    &section_start_up,    &section_lengths,
+    &section_threads,     &section_attention,
+    &section_growth,      NULL,
 };
 
 /* --- the machine -------------------------------------------------------- */
@@ -88,423 +86,76 @@ static void describe_machine(struct bench *b)
     bench_report_text(r, &row, "date", date);
 }
 
-/* --- the data ------------------------------------------------------------- */
+/* --- the text ------------------------------------------------------------- */
 
-/* What is only needed at the end should not fail there. */
-static int check_inputs(const struct bench_settings *s)
+int bench_text_read(struct bench_text *t, const char *source,
+                    const char *target, int vocabulary)
 {
-    struct lines in = { 0 };
-    struct model_file file = { 0 };
-    int got = 0;
-    if (s->beams.count == 0 || !s->test)
-        return 0;
-    got = lines_open(&in, s->test);
-    if (got == 0 && s->model) {
-        got = model_file_read(&file, s->model, 0, NULL);
-        model_file_release(&file);
-    }
-    lines_release(&in);
-    return got;
-}
-
-static int read_data(struct bench *b)
-{
-    const struct bench_settings *s = b->set;
-    if (vocab_build(&b->source, &s->source, 1, BENCH_VOCABULARY, 1) < 0 ||
-        vocab_build(&b->target, &s->target, 1, BENCH_VOCABULARY, 1) < 0 ||
-        corpus_read(&b->corpus, s->source, s->target, &b->source, &b->target,
-                    BENCH_MAX_LENGTH) < 0)
+    *t = (struct bench_text){ 0 };
+    if (vocab_build(&t->source, &source, 1, vocabulary, 1) < 0 ||
+        vocab_build(&t->target, &target, 1, vocabulary, 1) < 0)
         return -1;
-    return 0;
+    return corpus_read(&t->corpus, source, target, &t->source, &t->target,
+                       BENCH_MAX_LENGTH);
 }
 
-static void describe_data(const struct bench *b)
+void bench_text_release(struct bench_text *t)
 {
-    const struct bench_settings *s = b->set;
+    corpus_release(&t->corpus);
+    vocab_release(&t->source);
+    vocab_release(&t->target);
+}
+
+static void describe_text(const struct bench *b)
+{
+    const struct corpus *c = &b->text.corpus;
     bench_report_line(b->report,
                       "Text: %s and %s, %zu pairs of %.1f and %.1f tokens, "
                       "vocabularies of %d and %d.",
-                      s->source, s->target, b->corpus.pairs,
-                      (double)b->corpus.tokens[0] / (double)b->corpus.pairs,
-                      (double)b->corpus.tokens[1] / (double)b->corpus.pairs,
-                      b->source.size, b->target.size);
-    if (s->rounds > 1)
+                      b->set.source, b->set.target, c->pairs,
+                      (double)c->tokens[0] / (double)c->pairs,
+                      (double)c->tokens[1] / (double)c->pairs,
+                      b->text.source.size, b->text.target.size);
+    if (b->set.rounds > 1)
         bench_report_line(b->report,
-                          "Medians of %d rounds, least and most in "
-                          "brackets.",
-                          s->rounds);
+                          "Medians of %d rounds, least and most in brackets; "
+                          "ratios are those of each round.",
+                          b->set.rounds);
 }
 
-/* --- products ------------------------------------------------------------- */
+/* --- what is shared ------------------------------------------------------- */
 
-struct product {
-    int m, n, k;
-};
-
-/* A large one (1024 would set rows on the same lines of a cache), then those of
- * a recurrence with H = 512, whose rows are the sentences alive. */
-static const struct product products[] = {
-    { 960, 1536, 960 }, { 64, 1536, 512 }, { 32, 1536, 512 },
-    { 8, 1536, 512 },   { 5, 1536, 512 },
-};
-
-/* Training is compared with the fastest of the first two: which one that is
- * depends on the machine, and on what it does with its caches at the moment. */
-enum { LIMITS = 2 };
-
-static int ask_limit(struct bench *b, int threads, const struct product *p,
-                     double *gflops)
+int bench_threads(const struct bench *b)
 {
-    struct limit_question question = { threads, p->m, p->n, p->k,
-                                       b->set->seconds };
-    struct limit_answer answer;
-    if (probe_ask(b->limit, &question, &answer) < 0)
-        return -1;
-    *gflops = answer.gflops;
-    return 0;
-}
-
-static int ask_fastest(struct bench *b, int threads, double *gflops)
-{
-    *gflops = 0;
-    for (int i = 0; i < LIMITS; i++) {
-        double one;
-        if (ask_limit(b, threads, &products[i], &one) < 0)
-            return -1;
-        *gflops = one > *gflops ? one : *gflops;
-    }
-    return 0;
-}
-
-static int measure_product(struct bench *b, const struct product *p,
-                           struct series *series)
-{
-    const struct bench_list *threads = &b->set->threads;
-    for (int round = 0; round < b->set->rounds; round++)
-        for (int t = 0; t < threads->count; t++) {
-            double gflops;
-            if (ask_limit(b, threads->item[t], p, &gflops) < 0)
-                return -1;
-            series_add(&series[t], gflops);
-        }
-    return 0;
-}
-
-static void report_product(struct bench *b, const struct product *p,
-                           const struct bench_column *column,
-                           const struct series *series)
-{
-    char quantity[64];
-    bench_table_cell(b->report, column, "%d x %d x %d", p->m, p->n, p->k);
-    snprintf(quantity, sizeof(quantity), "gflops_%dx%dx%d", p->m, p->n, p->k);
-    for (int t = 0; t < b->set->threads.count; t++) {
-        struct spread spread = series_spread(&series[t]);
-        struct bench_row row = { .what = "sgemm",
-                                 .threads = b->set->threads.item[t] };
-        bench_table_spread(b->report, &column[t + 1], 0, &spread);
-        bench_report_spread(b->report, &row, quantity, &spread);
-    }
-    bench_table_end(b->report);
-}
-
-static int measure_products(struct bench *b)
-{
-    struct bench_column column[BENCH_LIST + 1] = { { "m x n x k", 18 } };
-    char title[BENCH_LIST][32];
-    const struct bench_list *threads = &b->set->threads;
-    for (int t = 0; t < threads->count; t++) {
-        snprintf(title[t], sizeof(title[t]), "%d thread%s", threads->item[t],
-                 threads->item[t] > 1 ? "s" : "");
-        column[t + 1] = (struct bench_column){ title[t], 15 };
-    }
-    bench_report_line(b->report, "\nMatrix products, GFLOP/s of all threads, "
-                                 "each with products of its own:");
-    bench_table_head(b->report, column, threads->count + 1);
-    for (int i = 0; i < COUNT(products); i++) {
-        struct series series[BENCH_LIST] = { 0 };
-        if (measure_product(b, &products[i], series) < 0)
-            return -1;
-        report_product(b, &products[i], column, series);
-    }
-    return 0;
-}
-
-/* --- training ------------------------------------------------------------- */
-
-/* Of one size and number of threads. */
-struct training_series {
-    struct series source, target; /* tokens/s */
-    struct series useful, limit, share;
-    double peak;
-};
-
-static const struct bench_column training_columns[] = {
-    { "E / H", 9 },
-    { "threads", 7 },
-    { "source tokens/s", 15 },
-    { "target tokens/s", 21 },
-    { "useful GFLOP/s", 18 },
-    { "sgemm GFLOP/s", 15 },
-    { "useful / sgemm", 21 },
-    { "peak MiB", 8 },
-};
-
-static int shards(const struct bench_settings *s)
-{
-    int most = 2;
-    for (int t = 0; t < s->threads.count; t++)
-        most = s->threads.item[t] > most ? s->threads.item[t] : most;
-    return s->shards > 0 ? s->shards : most;
-}
-
-static struct probe *start_training(const struct bench *b,
-                                    const struct bench_size *size, int threads)
-{
-    struct training_setup setup = {
-        .corpus = &b->corpus,
-        .source = &b->source,
-        .target = &b->target,
-        .embedding = size->embedding,
-        .hidden = size->hidden,
-        .threads = threads,
-        .shards = shards(b->set),
-    };
-    return probe_new(&training_probe, &setup);
-}
-
-static int train(struct probe *p, int updates, struct training_answer *answer)
-{
-    struct training_question question = { .updates = updates };
-    return probe_ask(p, &question, answer);
-}
-
-/* limit, train, limit */
-static int training_round(struct bench *b, const struct bench_size *size,
-                          int threads, struct probe *p,
-                          struct training_series *to)
-{
-    double before, after;
-    struct training_answer a;
-    struct arithmetic_model model = { size->embedding, size->hidden,
-                                      b->target.size };
-    if (ask_fastest(b, threads, &before) < 0 ||
-        train(p, b->set->updates, &a) < 0 ||
-        ask_fastest(b, threads, &after) < 0)
-        return -1;
-    double useful = arithmetic_training(&model, &a.tokens) * 1e-9 / a.seconds;
-    double limit = (before + after) / 2;
-    series_add(&to->source, a.tokens.source / a.seconds);
-    series_add(&to->target, a.tokens.target / a.seconds);
-    series_add(&to->useful, useful);
-    series_add(&to->limit, limit);
-    series_add(&to->share, useful / limit);
-    to->peak = a.peak;
-    return 0;
-}
-
-static void report_training(struct bench *b, const struct bench_size *size,
-                            int threads, const struct training_series *s)
-{
-    struct bench_row row = { "training", size->embedding, size->hidden, threads,
-                             0 };
-    const struct {
-        const char *name;
-        const struct series *series;
-        int digits;
-    } quantity[] = {
-        { "source_tokens_per_second", &s->source, 0 },
-        { "target_tokens_per_second", &s->target, 0 },
-        { "useful_gflops", &s->useful, 1 },
-        { "sgemm_gflops", &s->limit, 0 },
-        { "useful_share", &s->share, 3 },
-    };
-    struct spread peak = { s->peak, s->peak, s->peak };
-    bench_table_cell(b->report, &training_columns[0], "%d / %d",
-                     size->embedding, size->hidden);
-    bench_table_cell(b->report, &training_columns[1], "%d", threads);
-    for (int i = 0; i < COUNT(quantity); i++) {
-        struct spread spread = series_spread(quantity[i].series);
-        const struct bench_column *column = &training_columns[i + 2];
-        bench_report_spread(b->report, &row, quantity[i].name, &spread);
-        if (i == 0)
-            bench_table_cell(b->report, column, "%.0f", spread.median);
-        else
-            bench_table_spread(b->report, column, quantity[i].digits, &spread);
-    }
-    bench_report_spread(b->report, &row, "peak_mib", &peak);
-    bench_table_cell(b->report, &training_columns[7], "%.0f", s->peak);
-    bench_table_end(b->report);
-}
-
-static int training_rounds(struct bench *b, const struct bench_size *size,
-                           struct probe *const *probe,
-                           struct training_series *series)
-{
-    const struct bench_list *threads = &b->set->threads;
-    struct training_answer unused;
+    const struct bench_list *threads = &b->set.threads;
+    int most = 1;
     for (int t = 0; t < threads->count; t++)
-        if (b->set->warmup > 0 && train(probe[t], b->set->warmup, &unused) < 0)
-            return -1;
-    for (int round = 0; round < b->set->rounds; round++)
-        for (int t = 0; t < threads->count; t++)
-            if (training_round(b, size, threads->item[t], probe[t],
-                               &series[t]) < 0)
-                return -1;
-    return 0;
+        most = threads->item[t] > most ? threads->item[t] : most;
+    return most;
 }
 
-static int measure_size(struct bench *b, const struct bench_size *size)
+int bench_shards(const struct bench *b)
 {
-    const struct bench_list *threads = &b->set->threads;
-    struct probe *probe[BENCH_LIST] = { NULL };
-    struct training_series *series = ARRAY_ZERO(series, BENCH_LIST);
-    int got = 0;
-    detail("training, E %d, H %d", size->embedding, size->hidden);
-    for (int t = 0; got == 0 && t < threads->count; t++) {
-        probe[t] = start_training(b, size, threads->item[t]);
-        got = probe[t] ? 0 : -1;
-    }
-    if (got == 0)
-        got = training_rounds(b, size, probe, series);
-    for (int t = 0; t < threads->count; t++)
-        probe_free(probe[t]);
-    for (int t = 0; got == 0 && t < threads->count; t++)
-        report_training(b, size, threads->item[t], &series[t]);
-    free(series);
-    return got;
+    int most = bench_threads(b);
+    if (b->set.shards > 0)
+        return b->set.shards;
+    return most > 2 ? most : 2;
 }
 
-static int measure_training(struct bench *b)
+struct training_setup bench_training_setup(const struct bench *b,
+                                           const struct bench_size *size,
+                                           int threads)
 {
-    if (b->set->sizes == 0)
-        return 0;
-    bench_report_line(b->report,
-                      "\nTraining, rounds of %d updates; tokens are real "
-                      "ones, with </s>; useful: forward and\nbackward "
-                      "products of these; sgemm: the faster of the first "
-                      "two products above, before and after each round:",
-                      b->set->updates);
-    bench_table_head(b->report, training_columns, COUNT(training_columns));
-    for (int i = 0; i < b->set->sizes; i++)
-        if (measure_size(b, &b->set->size[i]) < 0)
-            return -1;
-    return 0;
+    return (struct training_setup){ .corpus = &b->text.corpus,
+                                    .source = &b->text.source,
+                                    .target = &b->text.target,
+                                    .size = *size,
+                                    .threads = threads,
+                                    .shards = bench_shards(b) };
 }
 
-/* --- translation ---------------------------------------------------------- */
-
-/* Of one number of threads and beam. */
-struct search {
-    struct translation_setup setup;
-    struct probe *probe;
-    struct series seconds, sentences, words;
-    struct translation_answer last;
-};
-
-static const struct bench_column translation_columns[] = {
-    { "E / H", 9 },           { "beam", 4 },
-    { "threads", 7 },         { "sentences/s", 21 },
-    { "output words/s", 21 }, { "peak MiB", 8 },
-};
-
-static int search_round(struct search *s)
+char *bench_temporary(const char *ending)
 {
-    static const struct translation_question question;
-    if (probe_ask(s->probe, &question, &s->last) < 0)
-        return -1;
-    series_add(&s->seconds, s->last.seconds);
-    series_add(&s->sentences, s->last.sentences / s->last.seconds);
-    series_add(&s->words, s->last.words / s->last.seconds);
-    return 0;
-}
-
-static void report_search(struct bench *b, const struct search *s)
-{
-    const struct bench_column *column = translation_columns;
-    struct bench_row row = { "translation", s->last.embedding, s->last.hidden,
-                             s->setup.threads, s->setup.beam };
-    struct spread seconds = series_spread(&s->seconds);
-    struct spread sentences = series_spread(&s->sentences);
-    struct spread words = series_spread(&s->words);
-    struct spread peak = { s->last.peak, s->last.peak, s->last.peak };
-    bench_report_spread(b->report, &row, "seconds", &seconds);
-    bench_report_spread(b->report, &row, "sentences_per_second", &sentences);
-    bench_report_spread(b->report, &row, "output_words_per_second", &words);
-    bench_report_spread(b->report, &row, "peak_mib", &peak);
-    bench_table_cell(b->report, &column[0], "%d / %d", row.embedding,
-                     row.hidden);
-    bench_table_cell(b->report, &column[1], "%d", row.beam);
-    bench_table_cell(b->report, &column[2], "%d", row.threads);
-    bench_table_spread(b->report, &column[3], 1, &sentences);
-    bench_table_spread(b->report, &column[4], 0, &words);
-    bench_table_cell(b->report, &column[5], "%.0f", s->last.peak);
-    bench_table_end(b->report);
-}
-
-static int search_rounds(struct bench *b, struct search *search, int count)
-{
-    for (int round = 0; round < b->set->rounds; round++)
-        for (int i = 0; i < count; i++)
-            if (search_round(&search[i]) < 0)
-                return -1;
-    for (int i = 0; i < count; i++)
-        report_search(b, &search[i]);
-    return 0;
-}
-
-/* All beams and numbers of threads, alternately. */
-static int measure_searches(struct bench *b, const char *model)
-{
-    const struct bench_settings *s = b->set;
-    int count = s->beams.count * s->threads.count, got = 0;
-    struct search *search = ARRAY_ZERO(search, (size_t)count);
-    for (int i = 0; got == 0 && i < count; i++) {
-        search[i].setup = (struct translation_setup){
-            model, s->test, s->threads.item[i % s->threads.count],
-            s->beams.item[i / s->threads.count]
-        };
-        search[i].probe = probe_new(&translation_probe, &search[i].setup);
-        got = search[i].probe ? 0 : -1;
-    }
-    if (model != s->model)
-        unlink(model); /* all have read it; whatever happens, it is gone */
-    if (got == 0) {
-        bench_report_line(b->report,
-                          "\nTranslation of %s in batches of 64; "
-                          "output words with </s>:",
-                          s->test);
-        bench_table_head(b->report, translation_columns,
-                         COUNT(translation_columns));
-        got = search_rounds(b, search, count);
-    }
-    for (int i = 0; i < count; i++)
-        probe_free(search[i].probe);
-    free(search);
-    return got;
-}
-
-/* Trains a model for a while, so that its sentences have an end. */
-static int make_model(struct bench *b, const char *path)
-{
-    struct training_question question = { .updates = b->set->train_for };
-    struct training_answer answer;
-    snprintf(question.save, sizeof(question.save), "%s", path);
-    struct probe *p = start_training(b, &b->set->translation, shards(b->set));
-    int got = p ? probe_ask(p, &question, &answer) : -1;
-    probe_free(p);
-    if (got == 0)
-        bench_report_line(b->report,
-                          "\nThe model that translates: %d updates,"
-                          " cross-entropy of the training words "
-                          "%.2f on the way.",
-                          b->set->train_for, answer.loss);
-    return got;
-}
-
-/* An empty file with a name of its own; NULL after reporting. */
-static char *temporary_file(void)
-{
-    static const char ending[] = ".npz";
     const char *folder = getenv("TMPDIR");
     char *path = xasprintf("%s/attn-bench.XXXXXX%s",
                            folder && folder[0] ? folder : "/tmp", ending);
@@ -518,46 +169,103 @@ static char *temporary_file(void)
     return NULL;
 }
 
-static int measure_made_model(struct bench *b)
+/* --- settings ------------------------------------------------------------- */
+
+/* Those of the settings, or else all that this machine has. */
+static int choose_precisions(struct bench *b)
 {
-    char *model = temporary_file();
-    if (!model)
-        return -1;
-    int got = make_model(b, model);
-    if (got == 0)
-        got = measure_searches(b, model);
-    else
-        unlink(model);
-    free(model);
-    return got;
+    struct bench_list *list = &b->set.precisions;
+    bool all = list->count == 0;
+    for (int p = 0; p < PRECISIONS && all; p++)
+        list->item[list->count++] = p;
+    int kept = 0;
+    for (int i = 0; i < list->count; i++) {
+        enum precision p = (enum precision)list->item[i];
+        const char *missing = precision_missing(p);
+        if (missing && !all)
+            return error("--precisions: no products in %s: %s",
+                         precision_names[p], missing);
+        if (missing)
+            note("nothing is measured in %s: %s", precision_names[p], missing);
+        else
+            list->item[kept++] = list->item[i];
+    }
+    list->count = kept;
+    return 0;
 }
 
-static int measure_translation(struct bench *b)
+static int check_section(const struct bench *b, const struct bench_section *s)
 {
-    if (!b->set->test || b->set->beams.count == 0)
+    if (s->translates && !b->set.test)
+        return error("--sections: '%s' needs a text to translate; name one "
+                     "behind SOURCE and TARGET",
+                     s->name);
+    if (s->grows && !b->set.growth)
+        return error("--sections: '%s' needs a larger text; name its folder "
+                     "with --growth",
+                     s->name);
+    return 0;
+}
+
+/* Those of the settings, or else all for which there is text. */
+static int choose_sections(struct bench *b)
+{
+    struct bench_list *list = &b->set.sections;
+    for (int i = 0; i < list->count; i++)
+        if (check_section(b, bench_sections[list->item[i]]) < 0)
+            return -1;
+    if (list->count > 0)
         return 0;
-    return b->set->model ? measure_searches(b, b->set->model)
-                         : measure_made_model(b);
+    for (int i = 0; bench_sections[i]; i++)
+        if ((b->set.test || !bench_sections[i]->translates) &&
+            (b->set.growth || !bench_sections[i]->grows))
+            list->item[list->count++] = i;
+    return 0;
+}
+
+/* What is only needed at the end should not fail there. */
+static int check_inputs(struct bench *b)
+{
+    struct lines in = { 0 };
+    int got = 0;
+    if (b->set.test)
+        got = lines_open(&in, b->set.test);
+    lines_release(&in);
+    if (got == 0 && b->set.model)
+        got = model_file_read(&b->model, b->set.model, 1, NULL);
+    return got;
 }
 
 /* --- all of it ------------------------------------------------------------ */
 
+static int run_sections(struct bench *b)
+{
+    const struct bench_list *list = &b->set.sections;
+    check_load();
+    describe_machine(b);
+    describe_text(b);
+    for (int i = 0; i < list->count; i++) {
+        const struct bench_section *section = bench_sections[list->item[i]];
+        detail("%s", section->name);
+        if (section->run(b) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 int bench_run(const struct bench_settings *settings, struct bench_report *r)
 {
-    struct bench b = { .set = settings, .report = r };
+    struct bench b = { .set = *settings, .report = r };
+    const struct bench_settings *s = &b.set;
     int got = -1;
-    if (check_inputs(settings) == 0 && read_data(&b) == 0)
+    if (choose_precisions(&b) == 0 && choose_sections(&b) == 0 &&
+        check_inputs(&b) == 0 &&
+        bench_text_read(&b.text, s->source, s->target, BENCH_VOCABULARY) == 0)
         b.limit = probe_new(&limit_probe, NULL);
-    if (b.limit) {
-        check_load();
-        describe_machine(&b);
-        describe_data(&b);
-        if (measure_products(&b) == 0 && measure_training(&b) == 0)
-            got = measure_translation(&b);
-    }
+    if (b.limit)
+        got = run_sections(&b);
     probe_free(b.limit);
-    corpus_release(&b.corpus);
-    vocab_release(&b.source);
-    vocab_release(&b.target);
+    model_file_release(&b.model);
+    bench_text_release(&b.text);
     return got;
 }

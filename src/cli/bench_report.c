@@ -15,6 +15,14 @@ void series_add(struct series *s, double value)
     s->value[s->count++] = value;
 }
 
+struct series series_ratio(const struct series *a, const struct series *b)
+{
+    struct series ratio = { 0 };
+    for (int i = 0; i < a->count && i < b->count; i++)
+        series_add(&ratio, a->value[i] / b->value[i]);
+    return ratio;
+}
+
 static int compare(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -34,6 +42,11 @@ struct spread series_spread(const struct series *s)
     };
 }
 
+double series_median(const struct series *s)
+{
+    return series_spread(s).median;
+}
+
 /* --- CSV ------------------------------------------------------------------ */
 
 int bench_report_open(struct bench_report *r, const char *csv)
@@ -45,7 +58,8 @@ int bench_report_open(struct bench_report *r, const char *csv)
     if (csv && !r->csv)
         return -1;
     if (r->csv)
-        fputs("what,embedding,hidden,threads,beam,quantity,value,least,most\n",
+        fputs("what,case,size,embedding,hidden,precision,threads,beam,"
+              "quantity,value,least,most\n",
               r->csv);
     return 0;
 }
@@ -83,9 +97,11 @@ static void put_quoted(FILE *out, const char *text)
 static void put_row(FILE *out, const struct bench_row *row,
                     const char *quantity)
 {
-    fputs(row->what, out);
+    fprintf(out, "%s,%s", row->what, row->variant ? row->variant : "");
+    put_number(out, row->size);
     put_number(out, row->embedding);
     put_number(out, row->hidden);
+    fprintf(out, ",%s", row->precision ? row->precision : "");
     put_number(out, row->threads);
     put_number(out, row->beam);
     fprintf(out, ",%s", quantity);
@@ -101,14 +117,27 @@ void bench_report_text(struct bench_report *r, const struct bench_row *row,
     fputs(",,\n", r->csv);
 }
 
-void bench_report_spread(struct bench_report *r, const struct bench_row *row,
-                         const char *quantity, const struct spread *s)
+static void put_spread(struct bench_report *r, const struct bench_row *row,
+                       const char *quantity, const struct spread *s)
 {
     if (!r->csv)
         return;
     put_row(r->csv, row, quantity);
     fprintf(r->csv, ",%.6g,%.6g,%.6g\n", s->median, s->least, s->most);
     fflush(r->csv);
+}
+
+void bench_report_value(struct bench_report *r, const struct bench_row *row,
+                        const char *quantity, double value)
+{
+    put_spread(r, row, quantity, &(struct spread){ value, value, value });
+}
+
+void bench_report_series(struct bench_report *r, const struct bench_row *row,
+                         const char *quantity, const struct series *s)
+{
+    struct spread spread = series_spread(s);
+    put_spread(r, row, quantity, &spread);
 }
 
 /* --- tables ------------------------------------------------------------- */
@@ -144,15 +173,32 @@ void bench_table_cell(struct bench_report *r, const struct bench_column *column,
     fprintf(r->table, "| %*s ", column->width, text);
 }
 
-void bench_table_spread(struct bench_report *r,
+void bench_table_series(struct bench_report *r,
                         const struct bench_column *column, int digits,
-                        const struct spread *s)
+                        const struct series *series)
 {
-    if (s->least < s->most)
-        bench_table_cell(r, column, "%.*f (%.*f-%.*f)", digits, s->median,
-                         digits, s->least, digits, s->most);
+    if (series->count == 0) {
+        bench_table_cell(r, column, "%s", "");
+        return;
+    }
+    struct spread s = series_spread(series);
+    if (s.least < s.most)
+        bench_table_cell(r, column, "%.*f (%.*f-%.*f)", digits, s.median,
+                         digits, s.least, digits, s.most);
     else
-        bench_table_cell(r, column, "%.*f", digits, s->median);
+        bench_table_cell(r, column, "%.*f", digits, s.median);
+}
+
+void bench_table_figures(struct bench_report *r, const struct bench_row *row,
+                         const struct bench_column *column,
+                         const struct bench_figure *figure, int figures)
+{
+    for (int i = 0; i < figures; i++) {
+        bench_table_series(r, &column[i], figure[i].digits, figure[i].series);
+        if (figure[i].series->count > 0)
+            bench_report_series(r, row, figure[i].quantity, figure[i].series);
+    }
+    bench_table_end(r);
 }
 
 void bench_table_end(struct bench_report *r)

@@ -1,154 +1,183 @@
-#include "cli/bench_training.h"
+/* Section training: every size, in every precision that trains, with every
+ * number of threads. */
+#include "cli/bench.h"
 
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/arena.h"
-#include "base/clock.h"
-#include "base/workers.h"
-#include "config/config.h"
-#include "corpus/batch.h"
-#include "model/model.h"
-#include "model/model_file.h"
-#include "tensor/gemm.h"
-#include "train/learner.h"
+#include "cli/bench_report.h"
+#include "cli/probe_training.h"
 
-/* A training process. */
-struct bench_run {
-    struct config cfg;
-    const struct vocab *source, *target;
-    struct model *model;
-    struct learner learner;
-    struct batches *batches;
-    struct arena arena; /* for counting */
-    size_t batch;       /* of the epoch: the next one */
-    int epoch;
-    uint64_t update; /* done so far */
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+/* Of one size. */
+struct trainee {
+    struct training_setup setup;
+    struct probe *probe;
+    struct series source, target; /* tokens/s */
+    struct series useful, limit, share;
+    struct arithmetic_tokens tokens; /* of all rounds */
+    double peak;
 };
 
-/* The model and the way it is trained, whatever the defaults are. */
-static const char *const settings[][2] = {
-    { "model.type", "seq2seq" },         { "model.bridge", "dense" },
-    { "model.tied_embeddings", "none" }, { "encoder.cell", "gru" },
-    { "encoder.layers", "1" },           { "encoder.bidirectional", "true" },
-    { "decoder.style", "bahdanau" },     { "decoder.cell", "gru" },
-    { "decoder.layers", "1" },           { "decoder.readout", "tanh" },
-    { "decoder.readout_size", "0" },     { "attention.score", "additive" },
-    { "attention.kind", "global" },      { "attention.size", "0" },
-    { "training.batch_size", "64" },     { "training.batch_unit", "sentences" },
-    { "training.optimizer", "adam" },    { "training.learning_rate", "0.0005" },
-    { "training.clip_norm", "1" },       { "training.dropout", "0" },
-    { "training.word_dropout", "0" },    { "training.label_smoothing", "0" },
-    { "training.average", "0" },
+static const struct bench_column columns[] = {
+    { "E / H", 10 },           { "precision", 9 },
+    { "threads", 7 },          { "source tokens/s", 21 },
+    { "target tokens/s", 21 }, { "useful GFLOP/s", 19 },
+    { "limit GFLOP/s", 15 },   { "useful / limit", 19 },
+    { "x fp32", 16 },          { "peak MiB", 8 },
 };
 
-static int set_number(struct config *cfg, const char *key, int value)
+static struct arithmetic_model arithmetic(const struct bench *b,
+                                          const struct trainee *t)
 {
-    char text[16];
-    snprintf(text, sizeof(text), "%d", value);
-    return config_set(cfg, key, text);
+    return (struct arithmetic_model){ t->setup.size.embedding,
+                                      t->setup.size.hidden,
+                                      b->text.target.size };
 }
 
-static int configure(struct config *cfg, const struct training_setup *setup)
+/* limit, train, limit */
+static int one_round(struct bench *b, struct trainee *t)
 {
-    config_init(cfg);
-    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
-        if (config_set(cfg, settings[i][0], settings[i][1]) < 0)
+    double before, after;
+    struct training_answer a;
+    struct arithmetic_model model = arithmetic(b, t);
+    int threads = t->setup.threads;
+    enum precision precision = t->setup.precision;
+    if (bench_limit(b, threads, precision, &before) < 0 ||
+        training_ask(t->probe, b->set.updates, &a) < 0 ||
+        bench_limit(b, threads, precision, &after) < 0)
+        return -1;
+    double useful = arithmetic_training(&model, &a.tokens) * 1e-9 / a.seconds;
+    double limit = (before + after) / 2;
+    series_add(&t->source, a.tokens.source / a.seconds);
+    series_add(&t->target, a.tokens.target / a.seconds);
+    series_add(&t->useful, useful);
+    series_add(&t->limit, limit);
+    series_add(&t->share, useful / limit);
+    t->tokens.source += a.tokens.source;
+    t->tokens.target += a.tokens.target;
+    t->tokens.met += a.tokens.met;
+    t->peak = a.peak;
+    return 0;
+}
+
+/* The speed beside that of fp32 with as many threads, if that was measured. */
+static struct series gain(const struct trainee *all, int count,
+                          const struct trainee *t)
+{
+    for (int i = 0; i < count; i++)
+        if (t->setup.precision != PRECISION_FP32 &&
+            all[i].setup.precision == PRECISION_FP32 &&
+            all[i].setup.threads == t->setup.threads)
+            return series_ratio(&t->target, &all[i].target);
+    return (struct series){ 0 };
+}
+
+/* Floating-point operations for each byte of the products' operands. */
+static double intensity(const struct bench *b, const struct trainee *t)
+{
+    struct arithmetic_model model = arithmetic(b, t);
+    double shards = b->set.rounds * b->set.updates * t->setup.shards;
+    double sentences = (double)BENCH_BATCH / t->setup.shards;
+    struct arithmetic_rows rows = { .encoder = sentences,
+                                    .decoder = sentences,
+                                    .source = t->tokens.source / shards,
+                                    .target = t->tokens.target / shards };
+    return arithmetic_forward(&model, &t->tokens) * 2 /
+           arithmetic_bytes(&model, &t->tokens, &rows);
+}
+
+static void report(struct bench *b, const struct trainee *all, int count,
+                   const struct trainee *t)
+{
+    const struct bench_size *size = &t->setup.size;
+    struct bench_row row = { .what = "training",
+                             .embedding = size->embedding,
+                             .hidden = size->hidden,
+                             .precision = precision_names[t->setup.precision],
+                             .threads = t->setup.threads };
+    struct series peak = { 0 }, gained = gain(all, count, t);
+    const struct bench_figure figure[] = {
+        { "source_tokens_per_second", &t->source, 0 },
+        { "target_tokens_per_second", &t->target, 0 },
+        { "useful_gflops", &t->useful, 1 },
+        { "limit_gflops", &t->limit, 0 },
+        { "useful_share", &t->share, 3 },
+        { "times_fp32", &gained, 2 },
+        { "peak_mib", &peak, 0 },
+    };
+    series_add(&peak, t->peak);
+    bench_table_cell(b->report, &columns[0], "%d / %d", size->embedding,
+                     size->hidden);
+    bench_table_cell(b->report, &columns[1], "%s", row.precision);
+    bench_table_cell(b->report, &columns[2], "%d", row.threads);
+    bench_table_figures(b->report, &row, &columns[3], figure, COUNT(figure));
+    if (t->setup.precision == PRECISION_FP32)
+        bench_report_value(b->report, &row, "flops_per_byte", intensity(b, t));
+}
+
+static int all_rounds(struct bench *b, struct trainee *all, int count)
+{
+    struct training_answer unused;
+    for (int i = 0; i < count; i++)
+        if (b->set.warmup > 0 &&
+            training_ask(all[i].probe, b->set.warmup, &unused) < 0)
             return -1;
-    if (set_number(cfg, "model.embedding", setup->embedding) < 0 ||
-        set_number(cfg, "encoder.hidden", setup->hidden) < 0 ||
-        set_number(cfg, "decoder.hidden", setup->hidden) < 0 ||
-        set_number(cfg, "training.shards", setup->shards) < 0)
-        return -1;
+    for (int round = 0; round < b->set.rounds; round++)
+        for (int i = 0; i < count; i++)
+            if (one_round(b, &all[i]) < 0)
+                return -1;
     return 0;
 }
 
-static void *start(const void *setup)
+static int start(struct bench *b, const struct bench_size *size,
+                 struct trainee *all)
 {
-    const struct training_setup *s = setup;
-    struct bench_run *r = xcalloc(1, sizeof(*r));
-    r->source = s->source;
-    r->target = s->target;
-    if (configure(&r->cfg, s) < 0)
-        return NULL;
-    r->model = model_new(&r->cfg, s->source->size, s->target->size);
-    if (!r->model)
-        return NULL;
-    params_initialise(&r->model->params, (uint64_t)r->cfg.training.seed, 0);
-    struct workers *workers = workers_new(s->threads, gemm_thread_init);
-    if (learner_init(&r->learner, r->model, workers, &r->cfg) < 0)
-        return NULL;
-    r->batches = batches_new(s->corpus, r->cfg.training.batch_size,
-                             BATCH_SENTENCES, (uint64_t)r->cfg.training.seed);
-    arena_init(&r->arena);
-    return r;
+    int count = 0;
+    for (int p = 0; p < b->set.precisions.count; p++)
+        for (int t = 0; t < b->set.threads.count; t++) {
+            if (b->set.precisions.item[p] == PRECISION_INT8)
+                continue; /* translates only */
+            struct trainee *one = &all[count++];
+            one->setup = bench_training_setup(b, size, b->set.threads.item[t]);
+            one->setup.precision = (enum precision)b->set.precisions.item[p];
+            one->probe = probe_new(&training_probe, &one->setup);
+            if (!one->probe)
+                return -1;
+        }
+    return count;
 }
 
-/* What the next batch holds. */
-static void count_tokens(struct bench_run *r, struct arithmetic_tokens *n)
+static int measure(struct bench *b, const struct bench_size *size)
 {
-    struct batch batch;
-    arena_reset(&r->arena);
-    batches_get(r->batches, r->batch, 0, 1, &r->arena, &batch);
-    const int *s = batch.source.start, *t = batch.target.start;
-    for (int b = 0; b < batch.source.sentences; b++)
-        n->met += (double)(s[b + 1] - s[b]) * (t[b + 1] - t[b]);
-    n->source += batch.source.tokens;
-    n->target += batch.target.tokens;
-}
-
-/* One update, its time and its tokens. */
-static int update(struct bench_run *r, struct training_answer *out)
-{
-    struct update_result result;
-    if (r->batch == batches_count(r->batches)) {
-        batches_epoch(r->batches, ++r->epoch);
-        r->batch = 0;
-    }
-    count_tokens(r, &out->tokens);
-    double begin = clock_seconds();
-    if (learner_update(&r->learner, r->batches, r->batch, ++r->update,
-                       r->cfg.training.learning_rate, &result) < 0)
-        return -1;
-    out->seconds += clock_seconds() - begin;
-    out->loss += result.loss.nll;
-    r->batch++;
-    return 0;
-}
-
-static int save(const struct bench_run *r, const char *path)
-{
-    struct model_texts t = { .progress = xstrdup("") };
-    t.config = config_text(&r->cfg, &t.config_len);
-    t.source_vocab = vocab_text(r->source, &t.source_vocab_len);
-    t.target_vocab = vocab_text(r->target, &t.target_vocab_len);
-    struct npz_writer *w = npz_create(path);
-    int got = -1;
-    if (w && model_file_put_texts(w, &t) == 0 &&
-        model_file_put_params(w, &r->model->params, "",
-                              r->model->params.values) == 0)
-        got = npz_commit(w);
-    else if (w)
-        npz_abort(w);
-    model_texts_release(&t);
+    enum { MOST = BENCH_LIST * PRECISIONS };
+    struct trainee *all = ARRAY_ZERO(all, MOST);
+    int count = start(b, size, all);
+    int got = count < 0 ? -1 : all_rounds(b, all, count);
+    for (int i = 0; i < MOST; i++)
+        probe_free(all[i].probe);
+    for (int i = 0; got == 0 && i < count; i++)
+        report(b, all, count, &all[i]);
+    free(all);
     return got;
 }
 
-static int measure(void *state, const void *question, void *answer)
+static int run(struct bench *b)
 {
-    const struct training_question *q = question;
-    struct training_answer *out = answer;
-    for (int i = 0; i < q->updates; i++)
-        if (update(state, out) < 0)
+    bench_report_line(b->report,
+                      "\nTraining, rounds of %d updates; tokens are real "
+                      "ones, with </s>; useful: forward and\nbackward "
+                      "products of these; limit: what products of the "
+                      "precision reach, the faster of\n960 x 1536 x 960 and "
+                      "64 x 1536 x 512, before and after each round:",
+                      b->set.updates);
+    bench_table_head(b->report, columns, COUNT(columns));
+    for (int i = 0; i < b->set.sizes.count; i++)
+        if (measure(b, &b->set.sizes.item[i]) < 0)
             return -1;
-    if (out->tokens.target > 0)
-        out->loss /= out->tokens.target;
-    out->peak = process_peak();
-    return q->save[0] ? save(state, q->save) : 0;
+    return 0;
 }
 
-const struct probe_kind training_probe = { sizeof(struct training_question),
-                                           sizeof(struct training_answer),
-                                           start, measure };
+const struct bench_section section_training = { .name = "training",
+                                                .run = run };

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,25 +12,11 @@
 #include "base/alloc.h"
 #include "base/report.h"
 
-/* ru_maxrss counts these. */
-#ifdef __APPLE__
-#define PEAK_UNIT 1.0
-#else
-#define PEAK_UNIT 1024.0
-#endif
-
 struct probe {
     const struct probe_kind *kind;
     pid_t process;
     int socket;
 };
-
-double process_peak(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)usage.ru_maxrss * PEAK_UNIT / (1 << 20);
-}
 
 /* Whole messages; false when the other side is gone. */
 static bool send_all(int socket, const void *data, size_t len)

@@ -14,6 +14,8 @@
 
 #include <stddef.h>
 
+#include "base/process.h" /* what a probe answers with */
+
 struct probe;
 
 struct probe_kind {
@@ -33,8 +35,5 @@ int probe_ask(struct probe *p, const void *question, void *answer);
 
 /* Ends the process. NULL is fine. */
 void probe_free(struct probe *p);
-
-/* The most memory the calling process has had at once, in MiB. */
-double process_peak(void);
 
 #endif

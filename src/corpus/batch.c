@@ -18,6 +18,7 @@ struct batches {
     enum batch_unit unit;
     uint64_t seed;
     bool sequential;
+    int epoch; /* that the order is of; -1: none yet */
 
     uint32_t *order; /* all pairs, each batch sorted as its rows are */
     struct cut *cut;
@@ -153,8 +154,9 @@ void batches_epoch(struct batches *b, int epoch)
 {
     size_t n = b->corpus->pairs;
     assert(epoch >= 0);
-    if (b->sequential)
+    if (b->sequential || b->epoch == epoch)
         return;
+    b->epoch = epoch;
     number_pairs(b);
     b->count = 0;
     rng_shuffle(b->order, n, b->seed, RNG_ORDER, 2 * (uint64_t)epoch);
@@ -182,6 +184,7 @@ struct batches *batches_new(const struct corpus *c, int size,
     struct batches *b = create(c, size);
     b->unit = unit;
     b->seed = seed;
+    b->epoch = -1;
     batches_epoch(b, 0);
     return b;
 }

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/lines.h"
 #include "base/report.h"
+#include "base/rng.h"
 #include "base/text.h"
 #include "corpus/vocab.h"
 
@@ -271,6 +272,31 @@ struct corpus corpus_slice(const struct corpus *c, size_t from, size_t pairs)
         .first = c->first + from,
         .sentences = c->sentences,
     };
+}
+
+struct corpus corpus_shuffled(const struct corpus *c, uint64_t seed)
+{
+    struct corpus out = { .pairs = c->pairs };
+    uint32_t *order = ARRAY_ALLOC(order, c->pairs);
+    int32_t *ids = NULL;
+    size_t cap = 0;
+    memcpy(out.tokens, c->tokens, sizeof(out.tokens));
+    memcpy(out.unknown, c->unknown, sizeof(out.unknown));
+    sentences_init(&out.sentences, c->sentences.wide ? INT32_MAX : 0);
+    for (size_t i = 0; i < c->pairs; i++)
+        order[i] = (uint32_t)i;
+    rng_shuffle(order, c->pairs, seed, RNG_ORDER, 0);
+    for (size_t i = 0; i < 2 * c->pairs; i++) {
+        size_t from = sentence(c, (enum corpus_side)(i % 2), order[i / 2]);
+        size_t len = (size_t)sentences_length(&c->sentences, from);
+        ARRAY_GROW(ids, len, cap);
+        sentences_get(&c->sentences, from, ids);
+        sentences_add(&out.sentences, ids, len);
+    }
+    sentences_end(&out.sentences);
+    free(order);
+    free(ids);
+    return out;
 }
 
 static uint64_t hash_ids(uint64_t hash, const int32_t *ids, int len)

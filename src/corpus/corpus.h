@@ -58,6 +58,9 @@ void corpus_ids(const struct corpus *c, enum corpus_side side, size_t i,
  * no release, and its counts of words are not set. */
 struct corpus corpus_slice(const struct corpus *c, size_t from, size_t pairs);
 
+/* The same pairs in an order that is a function of the seed; release it, too. */
+struct corpus corpus_shuffled(const struct corpus *c, uint64_t seed);
+
 /* A number that (nearly surely) differs when the ids or their order differ. */
 uint64_t corpus_hash(const struct corpus *c);
 

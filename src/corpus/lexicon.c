@@ -27,8 +27,8 @@ struct tool {
     size_t source_cap, target_cap;
     size_t *place; // [sources] entries of a target word
     size_t place_cap;
-    uint32_t *stamp;  // [target_size] the row + 1 that has met the word
-    int32_t *met;     // [target_size] words that a row has met
+    uint32_t *stamp; // [target_size] the row + 1 that has met the word
+    int32_t *met;    // [target_size] words that a row has met
 };
 
 struct estimate {
@@ -250,7 +250,8 @@ static double count_all(struct estimate *e, int iteration)
     progress_init(&progress, PROGRESS_NOTHING);
     for (e->done = 0; e->done < blocks; e->done += ROUND_BLOCKS) {
         size_t left = blocks - e->done;
-        workers_run(e->workers, (int)(left < ROUND_BLOCKS ? left : ROUND_BLOCKS),
+        workers_run(e->workers,
+                    (int)(left < ROUND_BLOCKS ? left : ROUND_BLOCKS),
                     count_block, e);
         progress_show(&progress, "iteration %d of %d: %.0f %% of the pairs",
                       iteration + 1, e->config->iterations,
@@ -310,10 +311,9 @@ void lexicon_estimate(struct lexicon *l, const struct corpus *corpus,
                       const struct lexicon_config *config,
                       struct workers *workers)
 {
-    struct estimate e = { .lexicon = l,
-                          .corpus = corpus,
-                          .config = config,
-                          .workers = workers };
+    struct estimate e = {
+        .lexicon = l, .corpus = corpus, .config = config, .workers = workers
+    };
     *l = (struct lexicon){ .rows = config->source_size };
     make_tools(&e);
     make_table(&e);
@@ -376,7 +376,8 @@ void lexicon_prune(struct lexicon *l, int best, double threshold)
     for (int r = 0; r < l->rows; r++) {
         size_t end = l->start[r + 1];
         ARRAY_GROW(row, end - first + 1, cap);
-        size_t n = take_row(l, first, end, threshold, row);
+        size_t n = r < VOCAB_CONTROLS ? 0
+                                      : take_row(l, first, end, threshold, row);
         n = n < (size_t)best ? n : (size_t)best;
         l->start[r] = kept;
         for (size_t i = 0; i < n; i++) {
@@ -392,11 +393,10 @@ void lexicon_prune(struct lexicon *l, int best, double threshold)
 void lexicon_write(const struct lexicon *l, const struct vocab *source,
                    const struct vocab *target, FILE *out)
 {
-    for (int row = VOCAB_CONTROLS; row < l->rows; row++)
+    for (int row = 0; row < l->rows; row++)
         for (size_t i = l->start[row]; i < l->start[row + 1]; i++)
-            if (l->target[i] >= VOCAB_CONTROLS)
-                fprintf(out, "%s %s %.7g\n", vocab_token(target, l->target[i]),
-                        vocab_token(source, row), (double)l->probability[i]);
+            fprintf(out, "%s %s %.7g\n", vocab_token(target, l->target[i]),
+                    vocab_token(source, row), (double)l->probability[i]);
 }
 
 void lexicon_release(struct lexicon *l)

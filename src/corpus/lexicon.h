@@ -47,11 +47,11 @@ void lexicon_estimate(struct lexicon *l, const struct corpus *corpus,
 /* t(target | source) of a table that is not pruned; 0 without an entry. */
 float lexicon_probability(const struct lexicon *l, int source, int target);
 
-/* Keeps, in each row, the `best` entries of known words whose probability is at
- * least `threshold`, by falling probability, ties by id. */
+/* Keeps, in the row of each known word, the `best` entries of known words whose
+ * probability is at least `threshold`, by falling probability, ties by id. */
 void lexicon_prune(struct lexicon *l, int best, double threshold);
 
-/* The entries of known words, a line "TARGET SOURCE PROBABILITY" each, by
+/* The entries of a pruned table, a line "TARGET SOURCE PROBABILITY" each, by
  * source id. Errors of the stream are the caller's. */
 void lexicon_write(const struct lexicon *l, const struct vocab *source,
                    const struct vocab *target, FILE *out);

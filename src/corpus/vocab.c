@@ -15,6 +15,8 @@ static const char *const controls[VOCAB_CONTROLS] = { "<unk>", "<s>", "</s>" };
 
 static bool is_control(const char *word, size_t len)
 {
+    if (len == 0 || word[0] != '<')
+        return false;
     for (int i = 0; i < VOCAB_CONTROLS; i++)
         if (len == strlen(controls[i]) && memcmp(word, controls[i], len) == 0)
             return true;

@@ -107,7 +107,7 @@ KERNEL static void normalise(float *y, const float *x, int n, float top,
 static void log_softmax(float *y, const float *x, int n, float before)
 {
     float top = vec_max(x, n);
-    double log_sum = log((double)vec_exp_sum(y, x, top, n));
+    double log_sum = log((double)vec_exp_total(x, top, n));
     normalise(y, x, n, top, log_sum, before);
 }
 

@@ -19,6 +19,25 @@ struct node *linear(struct graph *g, struct node *x, struct node *w,
 struct node *linear_into(struct graph *g, struct node *y, struct node *x,
                          struct node *w);
 
+/* Some columns of a matrix and of a bias. */
+struct columns {
+    int size;         /* L */
+    const int *index; // [L] which, rising
+    const float *w;   // [k,L]
+    const float *b;   // [1,L]
+};
+
+/* Copies columns index[size], kept, of rows[m,k]^T and b[1,m]. For search. */
+struct columns *pick_columns(struct graph *g, const float *rows, const float *b,
+                             int k, const int *index, int size);
+
+/* Row i is row i of x[n,k] times columns[which[i]], plus their bias: y is as
+ * wide as the widest, and what stands behind the columns of a row has no
+ * meaning. Rows with the same ones stand together. No gradients: for search. */
+struct node *linear_columns(struct graph *g, struct node *x,
+                            const struct columns *const *columns,
+                            const int *which);
+
 /* Rows made alike: g_j (x_ij - mu_i) / sqrt(v_i + 1e-5) + b_j, mu_i and v_i
  * mean and variance of row i: x[n,k], gain[1,k], bias[1,k] or NULL. */
 struct node *layer_norm(struct graph *g, struct node *x, struct node *gain,

@@ -66,6 +66,11 @@ void model_prepare(struct model *m, enum precision precision)
     output_prepare(&m->decoder.output, &m->params, precision);
 }
 
+bool model_prepare_gather(struct model *m)
+{
+    return output_prepare_gather(&m->decoder.output, &m->params);
+}
+
 void model_unprepare(struct model *m)
 {
     prepared_release(&m->search);
@@ -100,6 +105,12 @@ void model_encode(const struct model *m, struct graph *g,
                   const struct side *source, struct decoder_memory *memory)
 {
     m->family->encode(m, g, source, memory);
+}
+
+struct columns *model_gather(const struct model *m, struct graph *g,
+                             const int *ids, int n)
+{
+    return output_gather(&m->decoder.output, g, ids, n);
 }
 
 void model_begin(const struct model *m, struct graph *g,

@@ -34,7 +34,7 @@ struct model {
 };
 
 struct model_step {
-    struct node *logits;  // [n,V]
+    struct node *logits;  // [n,V], or of the request's words
     bool normalised;      /* these are log-probabilities; model/outputs.h */
     struct node *weights; // [n,width], NULL: no attention
     struct decoder_state after;
@@ -69,6 +69,10 @@ void model_unprepare(struct model *m);
 void model_train_in(struct model *m, enum precision precision);
 void model_prepare_training(struct model *m, int parameter);
 
+/* Makes what model_gather() reads, after model_prepare(); false, without a
+ * message, where the output layer cannot compute some words alone. */
+bool model_prepare_gather(struct model *m);
+
 /* Binds a graph to the weights and, for training, to gradients. */
 void model_bind(const struct model *m, struct gradients *grads,
                 struct graph *g);
@@ -85,6 +89,10 @@ struct loss model_loss(const struct model *m, struct graph *g,
 /* The source must live as long as the graph's nodes. */
 void model_encode(const struct model *m, struct graph *g,
                   const struct side *source, struct decoder_memory *memory);
+
+/* Words ids[n], rising and kept, to ask for in steps: memory->request.words. */
+struct columns *model_gather(const struct model *m, struct graph *g,
+                             const int *ids, int n);
 
 void model_begin(const struct model *m, struct graph *g,
                  const struct decoder_memory *memory, const struct ragged *over,

@@ -1,7 +1,11 @@
 /* All words at once: logits = r W + b, with W [R,V] or the transpose of the
  * target embedding [V,R] (Press & Wolf 2017), b [1,V]. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
 #include "config/config.h"
 #include "model/outputs.h"
+#include "tensor/vec.h"
 
 static int declare(struct output *o, struct params *p, const struct config *cfg)
 {
@@ -51,8 +55,28 @@ static struct loss loss(const struct output *o, struct graph *g, struct node *r,
 static struct node *logits(const struct output *o, struct graph *g,
                            struct node *r, const struct output_request *request)
 {
-    (void)request;
+    if (request->words)
+        return linear_columns(g, r, request->words, request->sentence);
     return linear(g, r, matrix(o, g), param(g, o->b));
+}
+
+/* A word's weights side by side, as those of a tied layer are anyway. */
+static void prepare_gather(struct output *o, const struct params *p)
+{
+    size_t V = (size_t)o->shape.vocabulary, R = (size_t)o->shape.width;
+    if (o->shape.tied)
+        return;
+    free(o->by_word);
+    o->by_word = xaligned(array_bytes(V * R, sizeof(*o->by_word)));
+    vec_transpose(o->by_word, p->values + p->list[o->W].offset, o->shape.width,
+                  o->shape.vocabulary);
+}
+
+static struct columns *gather(const struct output *o, struct graph *g,
+                              const int *ids, int n)
+{
+    const float *rows = o->shape.tied ? param(g, o->W)->value : o->by_word;
+    return pick_columns(g, rows, param(g, o->b)->value, o->shape.width, ids, n);
 }
 
 const struct output_kind output_full = {
@@ -61,4 +85,6 @@ const struct output_kind output_full = {
     .prepare = prepare,
     .loss = loss,
     .logits = logits,
+    .prepare_gather = prepare_gather,
+    .gather = gather,
 };

@@ -1,5 +1,7 @@
 #include "model/outputs.h"
 
+#include <stdlib.h>
+
 #include "config/config.h"
 #include "nn/choice.h"
 
@@ -46,6 +48,8 @@ void output_unprepare(struct output *o)
 {
     packed_free(o->turned);
     o->turned = NULL;
+    free(o->by_word);
+    o->by_word = NULL;
 }
 
 struct loss output_loss(const struct output *o, struct graph *g, struct node *r,
@@ -59,6 +63,20 @@ struct node *output_logits(const struct output *o, struct graph *g,
                            struct node *r, const struct output_request *request)
 {
     return o->kind->logits(o, g, r, request);
+}
+
+bool output_prepare_gather(struct output *o, const struct params *p)
+{
+    if (!o->kind->gather)
+        return false;
+    o->kind->prepare_gather(o, p);
+    return true;
+}
+
+struct columns *output_gather(const struct output *o, struct graph *g,
+                              const int *ids, int n)
+{
+    return o->kind->gather(o, g, ids, n);
 }
 
 int output_param(struct params *p, const char *name, int rows, int cols)

@@ -30,6 +30,10 @@ struct output_request {
     int best;            /* so many continuations of each sentence; 0: all */
     const double *log_p; // [n] of the hypothesis of each row
     const int *sentence; // [n] whose it is; rows of one stand together
+
+    /* NULL, or the words that each sentence may have (output_gather): a row's
+     * column j is then the word index[j] of its sentence's. */
+    const struct columns *const *words; // [B]
 };
 
 struct output_kind {
@@ -55,6 +59,11 @@ struct output_kind {
     struct node *(*logits)(const struct output *o, struct graph *g,
                            struct node *r,
                            const struct output_request *request);
+
+    /* Both NULL: the kind cannot compute some words alone. */
+    void (*prepare_gather)(struct output *o, const struct params *p);
+    struct columns *(*gather)(const struct output *o, struct graph *g,
+                              const int *ids, int n);
 };
 
 /* The kinds there are: NULL after the last. */
@@ -64,8 +73,9 @@ struct output {
     const struct output_kind *kind;
     struct output_shape shape;
     float smoothing;
-    int W, b;      /* numbers of parameters; W: the table when tied */
+    int W, b;              /* numbers of parameters; W: the table when tied */
     struct packed *turned; /* [R,V] of a tied layer, once prepared */
+    float *by_word;        /* [V,R] of one that is not, for gather */
 
     int clusters; /* adaptive */
     struct output_cluster {
@@ -90,6 +100,14 @@ struct loss output_loss(const struct output *o, struct graph *g, struct node *r,
 struct node *output_logits(const struct output *o, struct graph *g,
                            struct node *r,
                            const struct output_request *request);
+
+/* Makes what output_gather() reads, after output_prepare(): false where the
+ * kind cannot compute some words alone. */
+bool output_prepare_gather(struct output *o, const struct params *p);
+
+/* Words ids[n], rising and kept: for requests, as long as the graph's nodes. */
+struct columns *output_gather(const struct output *o, struct graph *g,
+                              const int *ids, int n);
 
 /* For kinds: declares output.NAME, zero where it has one row (a bias), else
  * Glorot. */

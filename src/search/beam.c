@@ -9,6 +9,7 @@
 #include "base/profile.h"
 #include "corpus/vocab.h"
 #include "model/model.h"
+#include "search/shortlist.h"
 #include "search/topk.h"
 #include "tensor/vec.h"
 
@@ -54,12 +55,13 @@ struct search {
     const struct beam_config *config;
     struct decoder_memory memory;
     struct task *task;                  // [B]
+    const struct columns **listed;      // [B] the words there are; NULL: all
     struct row *row, *next_row;         // [B K]
     int *parent, *ids, *start, *length; // [B K]
     double *log_p;                      // [B K] of the rows, and
     int *sentence;                      // [B K] their sentences
     int rows;
-    float *scratch;              // [V]
+    float *block;                /* maxima of V / VEC_BLOCK blocks */
     struct candidate *candidate; // [K K]
     struct topk_entry *top;      // [K]
 };
@@ -114,7 +116,8 @@ static void search_init(struct search *s, struct beam *b,
     s->length = words_array(s, B * K, sizeof(int));
     s->log_p = words_array(s, B * K, sizeof(*s->log_p));
     s->sentence = words_array(s, B * K, sizeof(int));
-    s->scratch = words_array(s, b->model->target_size, sizeof(float));
+    s->block = words_array(s, b->model->target_size / VEC_BLOCK + 1,
+                           sizeof(float));
     s->candidate = words_array(s, K * K, sizeof(*s->candidate));
     s->top = words_array(s, K, sizeof(*s->top));
     for (int i = 0; i < B; i++) {
@@ -128,6 +131,22 @@ static void search_init(struct search *s, struct beam *b,
         s->ids[i] = BOS;
     }
     s->rows = B;
+}
+
+/* The words that each sentence may have. */
+static void list_words(struct search *s, const struct side *source)
+{
+    struct beam *b = s->beam;
+    if (!s->config->shortlist)
+        return;
+    profile_enter(b->graph.profile, "shortlist", PROFILE_FORWARD);
+    s->listed = words_array(s, source->sentences, sizeof(*s->listed));
+    for (int i = 0; i < source->sentences; i++) {
+        const int *ids, *sentence = source->ids + source->start[i];
+        int n = shortlist_words(s->config->shortlist, sentence,
+                                s->task[i].length, &b->words, &ids);
+        s->listed[i] = model_gather(b->model, &b->graph, ids, n);
+    }
 }
 
 /* Which rows of the memory belong to each hypothesis. */
@@ -151,21 +170,24 @@ static double entry_log(float logit, float top, double log_sum)
 static int expand(struct search *s, int r, const struct model_step *out,
                   int candidates)
 {
-    int V = s->beam->model->target_size;
-    float *logits = node_row(out->logits, r), top = 0;
+    const struct columns *list = s->listed ? s->listed[s->row[r].sentence]
+                                           : NULL;
+    int V = list ? list->size : s->beam->model->target_size;
+    float *logits = node_row(out->logits, r);
+    float top = vec_block_max(s->block, logits, V);
     double log_sum = 0;
-    if (!out->normalised) {
-        top = vec_max(logits, V);
-        log_sum = log((double)vec_exp_sum(s->scratch, logits, top, V));
-    }
+    if (out->normalised)
+        top = 0;
+    else
+        log_sum = log((double)vec_exp_total(logits, top, V));
     logits[BOS] = -INFINITY;
     if (!s->config->allow_unk)
         logits[UNK] = -INFINITY;
-    int found = topk(s->top, s->config->size, logits, V);
+    int found = topk(s->top, s->config->size, logits, s->block, V);
     for (int k = 0; k < found && isfinite(s->top[k].value); k++)
         s->candidate[candidates++] = (struct candidate){
             .row = r,
-            .id = s->top[k].index,
+            .id = list ? list->index[s->top[k].index] : s->top[k].index,
             .log_probability = s->row[r].log_probability +
                                entry_log(s->top[k].value, top, log_sum),
         };
@@ -301,9 +323,10 @@ static void request_best(struct search *s)
         s->log_p[i] = s->row[i].log_probability;
         s->sentence[i] = s->row[i].sentence;
     }
-    s->memory.request = (struct output_request){
-        .best = s->config->size, .log_p = s->log_p, .sentence = s->sentence
-    };
+    s->memory.request = (struct output_request){ .best = s->config->size,
+                                                 .log_p = s->log_p,
+                                                 .sentence = s->sentence,
+                                                 .words = s->listed };
 }
 
 static void search_run(struct search *s, struct decoder_state *state)
@@ -344,6 +367,7 @@ void beam_search(struct beam *b, const struct side *source,
     arena_reset(&b->words);
     model_bind(b->model, NULL, &b->graph);
     search_init(&s, b, source, config);
+    list_words(&s, source);
     model_encode(b->model, &b->graph, source, &s.memory);
     struct ragged over = rows_over(&s);
     model_begin(b->model, &b->graph, &s.memory, &over, &state);

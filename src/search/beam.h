@@ -25,6 +25,7 @@
 
 struct model;
 struct profile;
+struct shortlist;
 struct beam;
 
 struct beam_config {
@@ -33,6 +34,10 @@ struct beam_config {
     float length_factor; /* at most factor * |x| + 5 words, |x| with </s> */
     bool allow_unk;
     bool weights; /* keep the attention of each word */
+
+    /* NULL, or which words a sentence may have; probabilities are then among
+     * these words. The model is ready for it (model_prepare_gather). */
+    const struct shortlist *shortlist;
 };
 
 struct hypothesis {

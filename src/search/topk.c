@@ -17,14 +17,13 @@ static int insert(struct topk_entry *top, int count, int k, float value,
     return count < k ? count + 1 : k;
 }
 
-/* Blocks whose maximum is no better than the last entry are passed over. */
-int topk(struct topk_entry *top, int k, const float *x, int n)
+int topk(struct topk_entry *top, int k, const float *x, const float *best,
+         int n)
 {
-    enum { BLOCK = 128 };
     int count = 0;
-    for (int from = 0; from < n; from += BLOCK) {
-        int size = n - from < BLOCK ? n - from : BLOCK;
-        if (count == k && !(vec_max(x + from, size) > top[k - 1].value))
+    for (int from = 0; from < n; from += VEC_BLOCK) {
+        int size = n - from < VEC_BLOCK ? n - from : VEC_BLOCK;
+        if (count == k && !(best[from / VEC_BLOCK] > top[k - 1].value))
             continue;
         for (int i = from; i < from + size; i++)
             if (!isnan(x[i]) && (count < k || x[i] > top[k - 1].value))

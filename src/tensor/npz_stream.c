@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 
 enum {
-    INPUT = 1 << 17,  /* compressed bytes asked for at a time */
+    INPUT = 1 << 16,  /* compressed bytes asked for at a time */
     OUTPUT = 1 << 17, /* bytes inflated before their checksum is taken */
 };
 

@@ -37,7 +37,7 @@ struct member {
     const char *data;
     size_t size;
     void *owned; /* the data, when it is ours to free */
-    bool is_array;
+    bool is_array, stored;
 
     z_stream deflate;
     size_t done; /* bytes of header and data that deflate has got */
@@ -165,11 +165,55 @@ static void member_feed(struct member *m)
     m->done += n;
 }
 
+/* Deflating an array that shrinks by less than a tenth is not worth the time
+ * it takes to inflate it: its first piece decides. */
+static bool hardly_shrinks(const struct member *m)
+{
+    size_t n = m->size < PIECE ? m->size : PIECE;
+    size_t room = n + n / 8 + 1024;
+    unsigned char *out = xmalloc(room);
+    z_stream z = { 0 };
+
+    if (deflateInit2(&z, 1, Z_DEFLATED, -MAX_WBITS, 9, Z_RLE) != Z_OK) {
+        free(out);
+        return false;
+    }
+    z.next_in = (unsigned char *)(uintptr_t)m->data;
+    z.avail_in = (uInt)n;
+    z.next_out = out;
+    z.avail_out = (uInt)room;
+    deflate(&z, Z_FINISH);
+    bool hardly = z.total_out > n - n / 10;
+    deflateEnd(&z);
+    free(out);
+    return hardly;
+}
+
+/* The bytes as they are. */
+static zip_int64_t member_copy(struct member *m, void *out, zip_uint64_t room)
+{
+    size_t n = 0;
+
+    if (m->done < m->header_size + m->size && room > 0) {
+        bool in_header = m->done < m->header_size;
+        const char *from = in_header ? m->header + m->done
+                                     : m->data + (m->done - m->header_size);
+        n = (in_header ? m->header_size : m->header_size + m->size) - m->done;
+        n = n < room ? n : (size_t)room;
+        memcpy(out, from, n);
+        m->crc = crc32_z(m->crc, out, n);
+        m->done += n;
+    }
+    return (zip_int64_t)n;
+}
+
 static zip_int64_t member_read(struct member *m, void *out, zip_uint64_t room)
 {
     uInt want = room < UINT_MAX ? (uInt)room : UINT_MAX;
     int status = Z_OK;
 
+    if (m->stored)
+        return member_copy(m, out, room);
     m->deflate.next_out = out;
     m->deflate.avail_out = want;
     while (m->deflate.avail_out > 0 && status != Z_STREAM_END) {
@@ -189,8 +233,11 @@ static zip_int64_t member_open(struct member *m)
 {
     int strategy = m->is_array ? Z_RLE : Z_DEFAULT_STRATEGY;
     int level = m->is_array ? 1 : Z_DEFAULT_COMPRESSION;
-    int status = deflateInit2(&m->deflate, level, Z_DEFLATED, -MAX_WBITS, 9,
-                              strategy); /* minus: without zlib's own header */
+    int status =
+        m->stored
+            ? Z_OK
+            : deflateInit2(&m->deflate, level, Z_DEFLATED, -MAX_WBITS, 9,
+                           strategy); /* minus: without zlib's own header */
 
     m->done = 0;
     m->crc = crc32_z(0, NULL, 0);
@@ -206,7 +253,7 @@ static zip_int64_t member_stat(const struct member *m, zip_stat_t *st)
 {
     zip_stat_init(st);
     st->size = m->header_size + m->size;
-    st->comp_method = ZIP_CM_DEFLATE;
+    st->comp_method = m->stored ? ZIP_CM_STORE : ZIP_CM_DEFLATE;
     st->encryption_method = ZIP_EM_NONE;
     st->crc = (zip_uint32_t)m->crc;
     st->valid = ZIP_STAT_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_CRC |
@@ -230,7 +277,8 @@ static zip_int64_t member_source(void *state, void *data, zip_uint64_t len,
     case ZIP_SOURCE_READ:
         return member_read(m, data, len);
     case ZIP_SOURCE_CLOSE:
-        deflateEnd(&m->deflate);
+        if (!m->stored)
+            deflateEnd(&m->deflate);
         return 0;
     case ZIP_SOURCE_STAT:
         return member_stat(m, data);
@@ -311,6 +359,7 @@ static zip_int64_t target_source(void *state, void *data, zip_uint64_t len,
 
 static int add_member(zip_t *zip, struct member *m)
 {
+    m->stored = m->is_array && hardly_shrinks(m);
     zip_source_t *source = zip_source_function(zip, member_source, m);
 
     if (source == NULL)
@@ -320,6 +369,10 @@ static int add_member(zip_t *zip, struct member *m)
         zip_source_free(source);
         return -1;
     }
+    if (zip_set_file_compression(zip, (zip_uint64_t)i,
+                                 m->stored ? ZIP_CM_STORE : ZIP_CM_DEFLATE,
+                                 0) < 0)
+        return -1;
     return zip_file_set_dostime(zip, (zip_uint64_t)i, ZIP_TIME, ZIP_DATE, 0);
 }
 

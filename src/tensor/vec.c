@@ -105,7 +105,7 @@ float vec_dot(const float *a, const float *b, int n)
     return dot_kernel(a, b, n);
 }
 
-KERNEL static float max_kernel(const float *x, int n)
+INLINE float inline_max(const float *x, int n)
 {
     float best[LANES];
     for (int l = 0; l < LANES; l++)
@@ -121,9 +121,30 @@ KERNEL static float max_kernel(const float *x, int n)
     return best[0];
 }
 
+KERNEL static float max_kernel(const float *x, int n)
+{
+    return inline_max(x, n);
+}
+
 float vec_max(const float *x, int n)
 {
     return max_kernel(x, n);
+}
+
+KERNEL static float block_max_kernel(float *best, const float *x, int n)
+{
+    float all = x[0];
+    for (int from = 0; from < n; from += VEC_BLOCK) {
+        int size = n - from < VEC_BLOCK ? n - from : VEC_BLOCK;
+        best[from / VEC_BLOCK] = inline_max(x + from, size);
+        all = max32(best[from / VEC_BLOCK], all);
+    }
+    return all;
+}
+
+float vec_block_max(float *best, const float *x, int n)
+{
+    return block_max_kernel(best, x, n);
 }
 
 /* In squares that fit the first cache. */
@@ -174,4 +195,23 @@ KERNEL static float exp_sum_kernel(float *y, const float *x, float shift, int n)
 float vec_exp_sum(float *y, const float *x, float shift, int n)
 {
     return exp_sum_kernel(y, x, shift, n);
+}
+
+KERNEL static float exp_total_kernel(const float *x, float shift, int n)
+{
+    float sum[LANES] = { 0 };
+    lanes total;
+    int i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++)
+            sum[l] += approx_exp(x[i + l] - shift);
+    for (int l = 0; i < n; i++, l++)
+        sum[l] += approx_exp(x[i] - shift);
+    memcpy(&total, sum, sizeof(total));
+    return lanes_sum(total);
+}
+
+float vec_exp_total(const float *x, float shift, int n)
+{
+    return exp_total_kernel(x, shift, n);
 }

@@ -18,6 +18,10 @@ float vec_sum(const float *x, int n);
 float vec_dot(const float *a, const float *b, int n);
 float vec_max(const float *x, int n); /* n >= 1 */
 
+/* The same of each block of VEC_BLOCK, and of all of them. */
+enum { VEC_BLOCK = 128 };
+float vec_block_max(float *best, const float *x, int n);
+
 /* y[cols,rows] = x[rows,cols]^T */
 void vec_transpose(float *y, const float *x, int rows, int cols);
 
@@ -26,5 +30,8 @@ double vec_square_sum(const float *x, size_t n);
 
 /* y_i = exp(x_i - shift); returns the sum of the y_i. y may be x. */
 float vec_exp_sum(float *y, const float *x, float shift, int n);
+
+/* The same sum, to the bit, without keeping what is summed. */
+float vec_exp_total(const float *x, float shift, int n);
 
 #endif

@@ -8,7 +8,9 @@
 
 #include "base/alloc.h"
 #include "base/atomic_file.h"
+#include "base/clock.h"
 #include "base/lines.h"
+#include "base/process.h"
 #include "base/report.h"
 #include "config/config.h"
 #include "model/model_file.h"
@@ -92,11 +94,13 @@ static int check_text(const struct config *cfg, const char *key,
 static int begin_new(struct run *r)
 {
     const struct config *cfg = r->cfg;
+    double start = clock_seconds();
     if (make_vocab(&r->source, cfg, cfg->data.source_vocab, cfg->data.source,
                    cfg->data.source_vocab_size) < 0 ||
         make_vocab(&r->target, cfg, cfg->data.target_vocab, cfg->data.target,
                    cfg->data.target_vocab_size) < 0)
         return -1;
+    r->loading = clock_seconds() - start;
     r->model = model_new(cfg, r->source.size, r->target.size);
     if (!r->model)
         return -1;
@@ -194,10 +198,22 @@ static uint64_t vocab_hash(const struct run *r)
     return hash;
 }
 
+static void say_loaded(const struct run *r)
+{
+    const struct corpus *c = &r->corpus;
+    size_t words = c->tokens[0] + c->tokens[1];
+    double bytes = (double)corpus_bytes(c);
+    note("%zu pairs, %zu words loaded in %.2f s: %.1f MiB, %.2f bytes a word; "
+         "peak of memory so far: %.0f MiB",
+         c->pairs, words, r->loading, bytes / (1 << 20), bytes / (double)words,
+         process_peak());
+}
+
 static int read_corpus(struct run *r)
 {
     static const char *const units[] = { "sentences", "tokens" };
     const struct config *cfg = r->cfg;
+    double start = clock_seconds();
     int unit = config_name(cfg, "training.batch_unit", units, 2);
     if (unit < 0 ||
         corpus_read(&r->corpus, cfg->data.source, cfg->data.target, &r->source,
@@ -214,6 +230,8 @@ static int read_corpus(struct run *r)
                              (enum batch_unit)unit,
                              (uint64_t)cfg->training.seed);
     batches_epoch(r->batches, r->position.epoch);
+    r->loading += clock_seconds() - start;
+    say_loaded(r);
     return 0;
 }
 

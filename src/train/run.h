@@ -32,6 +32,7 @@ struct run {
     struct position position;
     struct saver *saver;
     struct log log;
+    double loading; /* seconds: vocabularies, corpus, the first order */
 };
 
 /* Reads the corpora, makes or restores the model. 0, or -1 after reporting;

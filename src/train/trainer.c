@@ -157,10 +157,9 @@ static void say_begin(const struct run *r)
     size_t numbers = 0;
     for (int i = 0; i < p->count; i++)
         numbers += (size_t)p->list[i].rows * (size_t)p->list[i].cols;
-    note("%zu pairs, vocabularies of %d and %d, %zu parameters, %d threads, "
-         "%s",
-         r->corpus.pairs, r->source.size, r->target.size, numbers,
-         workers_count(r->workers), gemm_library());
+    note("vocabularies of %d and %d, %zu parameters, %d threads, %s",
+         r->source.size, r->target.size, numbers, workers_count(r->workers),
+         gemm_library());
     if (r->position.update > 0)
         note("goes on from update %" PRIu64 " of '%s'%s", r->position.update,
              r->cfg->model.path,

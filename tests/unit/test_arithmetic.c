@@ -52,6 +52,28 @@ static void a_step_is_three_times_two(void **state)
     assert_float_equal(arithmetic_training(&m, &pair) / 1e6, 73, 0.5);
 }
 
+/* One row of everything: each matrix is read for each token, and little else;
+ * with many rows a product's own rows are what is moved. */
+static void bytes(void **state)
+{
+    static const struct arithmetic_model m = { 512, 512, 8000 };
+    static const struct arithmetic_tokens pair = { 1, 1, 0 };
+    static const struct arithmetic_rows one = { 1, 1, 1, 1 };
+    static const struct arithmetic_rows many = { 1e9, 1e9, 1e9, 1e9 };
+    double weights = arithmetic_forward(&m, &pair);
+    (void)state;
+    double rows = arithmetic_bytes(&m, &pair, &many);
+    assert_float_equal(arithmetic_bytes(&m, &pair, &one), 4 * weights + rows,
+                       1);
+    /* x and y of: input and two recurrences of the encoder, keys; input,
+     * context and recurrence of the decoder, query, readout, output */
+    assert_float_equal(rows / 4,
+                       (512 + 3072) + 2 * (512 + 1536) + (1024 + 512) +
+                           (512 + 1536) + (1024 + 1536) + (512 + 1536) +
+                           (512 + 512) + (2048 + 512) + (512 + 8000),
+                       1);
+}
+
 /* Entries of the matrices whose names start so: each is used once a token. */
 static double entries(const struct params *p, const char *const *prefix)
 {
@@ -95,6 +117,7 @@ int main(void)
         cmocka_unit_test(by_hand),
         cmocka_unit_test(parts_by_hand),
         cmocka_unit_test(a_step_is_three_times_two),
+        cmocka_unit_test(bytes),
         cmocka_unit_test(by_the_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,7 +71,7 @@ static void bench_begin(struct bench *b, bool training, float bound)
     static float advantage[QUERIES];
     graph_reset(&b->g);
     b->g.training = training;
-    params_bind(&b->params, NULL, &b->g);
+    params_bind(&b->params, NULL, NULL, &b->g);
     attention_memory_init(&b->attention, &b->g, random_leaf(&b->g, ROWS, 1, 2),
                           &b->memory);
     b->memory.advantage = advantage;

@@ -45,6 +45,67 @@ static void test_keys_are_bytes(void **state)
     map_release(&m);
 }
 
+/* Keys of 0 … 40 zeros, and of as many with a single 1: lengths and bytes that
+ * differ in one place are told apart. */
+static void test_lengths_and_places(void **state)
+{
+    enum { LONGEST = 40 };
+    struct map m = { 0 };
+    int value = 0;
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        value = 0;
+        for (size_t len = 0; len <= LONGEST; len++) {
+            for (size_t one = 0; one <= len; one++) {
+                char key[LONGEST + 1] = { 0 };
+                key[one] = one < len;
+                if (round == 0)
+                    assert_true(map_put(&m, key, len, value));
+                assert_int_equal(map_get(&m, key, len, -1), value);
+                value++;
+            }
+        }
+    }
+    assert_int_equal(m.count, value);
+    map_release(&m);
+}
+
+/* What the hash makes of x, but for a constant: the hash of a key of eight
+ * bytes is that of its bytes, its length and a constant. */
+static uint64_t mixed(uint64_t x)
+{
+    const uint64_t a = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t key = x ^ a ^ 8;
+    return map_hash((const char *)&key, sizeof key) ^ a;
+}
+
+/* Three keys of one hash: two of 24 bytes that differ behind the first eight,
+ * and the first 16 bytes of one of them. The last eight bytes make up for what
+ * differs. */
+static void test_equal_hashes(void **state)
+{
+    const uint64_t a = UINT64_C(0x9e3779b97f4a7c15), head = 1;
+    uint64_t begun = mixed(a ^ 24 ^ head), same = mixed(a ^ 16 ^ head) ^ 2;
+    uint64_t keys[3][3] = {
+        { head, 2, mixed(begun ^ 2) ^ same },
+        { head, 3, mixed(begun ^ 3) ^ same },
+        { head, 2, 0 },
+    };
+    static const size_t len[] = { 24, 24, 16 };
+    struct map m = { 0 };
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        const char *key = (const char *)keys[i];
+        assert_int_equal(map_hash(key, len[i]),
+                         map_hash((const char *)keys[0], 24));
+        assert_int_equal(map_get(&m, key, len[i], -1), -1);
+        map_put(&m, key, len[i], i);
+    }
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(map_get(&m, (const char *)keys[i], len[i], -1), i);
+    map_release(&m);
+}
+
 static void test_put_again_changes_the_value(void **state)
 {
     struct map m = { 0 };
@@ -145,6 +206,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_keys_are_bytes),
+        cmocka_unit_test(test_lengths_and_places),
+        cmocka_unit_test(test_equal_hashes),
         cmocka_unit_test(test_put_again_changes_the_value),
         cmocka_unit_test(test_order_and_copies),
         cmocka_unit_test(test_against_a_list),

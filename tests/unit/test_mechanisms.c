@@ -252,7 +252,7 @@ static void look(const struct mechanism *m, bool training, const int *sentence,
     memset(looks, 0, (size_t)n * sizeof(*looks));
     graph_init(&g);
     g.training = training;
-    params_bind(&m->params, NULL, &g);
+    params_bind(&m->params, NULL, NULL, &g);
     struct node *states = states_of(m, &g, sentence, n, begin, size);
     for (int i = 0; i < n; i++)
         widest = size[i] > widest ? size[i] : widest;

@@ -374,7 +374,7 @@ static double trial_loss(void *arg, bool backward)
     struct trial *t = arg;
     const double scale = 0.5;
     graph_reset(&t->g);
-    model_prepare(t->model);
+    model_prepare(t->model, PRECISION_FP32);
     struct gradients *to = backward ? &t->grads : t->random ? &t->unused : NULL;
     model_bind(t->model, to, &t->g);
     struct loss loss = model_loss(t->model, &t->g, &t->batch, (float)scale,
@@ -763,7 +763,7 @@ static void check_steps(const struct plan *p)
     arena_init(&arena);
     graph_init(&g);
     make_batch(&batch, &arena, four, 4);
-    model_prepare(m);
+    model_prepare(m, PRECISION_FP32);
     model_bind(m, NULL, &g);
     struct model_trace trace;
     struct loss loss = model_loss(m, &g, &batch, 1, forced, &trace);
@@ -871,7 +871,7 @@ static void check_batches(const struct plan *p)
     int pool[POOL];
     struct saying all[POOL];
     struct model *m = make_model(p, 0.7f);
-    model_prepare(m);
+    model_prepare(m, PRECISION_FP32);
     for (int i = 0; i < POOL; i++)
         pool[i] = i;
     sort_pairs(pool, POOL);
@@ -910,7 +910,7 @@ static void search_start(struct search *s, struct model *m)
     arena_init(&s->arena);
     graph_init(&s->g);
     make_batch(&s->batch, &s->arena, four, 4);
-    model_prepare(m);
+    model_prepare(m, PRECISION_FP32);
     model_bind(m, NULL, &s->g);
     model_encode(m, &s->g, &s->batch.source, &s->memory);
     s->over = encoded_rows(&s->memory.encoded);
@@ -1011,7 +1011,7 @@ static void check_weights(const struct plan *p)
 {
     struct model *m = make_model(p, 1.5f);
     struct saying said[4];
-    model_prepare(m);
+    model_prepare(m, PRECISION_FP32);
     hear(m, four, 4, said);
     for (int b = 0; b < 4; b++)
         for (int t = 0; t < target_length(four[b]); t++) {
@@ -1139,7 +1139,7 @@ static void test_what_is_read(void **state)
         p.heads = 1; /* then attention reads the states themselves */
         p.memory = "shared";
         struct model *m = make_model(&p, 0.8f);
-        model_prepare(m);
+        model_prepare(m, PRECISION_FP32);
         first_logits(m, false, false, plain);
         first_logits(m, true, false, memory);
         first_logits(m, false, true, summary);

@@ -239,8 +239,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),    cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_gradients), cmocka_unit_test(test_bf16),
-        cmocka_unit_test(test_int8),
+        cmocka_unit_test(test_gradients), cmocka_unit_test(test_rounded),
+        cmocka_unit_test(test_bf16),      cmocka_unit_test(test_int8),
     };
     gemm_thread_init();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -289,7 +289,7 @@ static void test_bind_for_training(void **state)
     gradients_init(&grads, &p);
     assert_int_equal((uintptr_t)grads.values % 64, 0);
     g.training = true;
-    params_bind(&p, &grads, &g);
+    params_bind(&p, &grads, NULL, &g);
     for (int i = 0; i < p.count; i++) {
         assert_ptr_equal(param(&g, i)->value, p.values + p.list[i].offset);
         assert_ptr_equal(param(&g, i)->grad, grads.values + p.list[i].offset);
@@ -317,7 +317,7 @@ static void test_bind_for_inference(void **state)
     struct params p = table_and_matrix();
     struct graph g;
     graph_init(&g);
-    params_bind(&p, NULL, &g);
+    params_bind(&p, NULL, NULL, &g);
     for (int i = 0; i < p.count; i++)
         assert_null(param(&g, i)->grad);
     graph_release(&g);

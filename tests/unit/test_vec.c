@@ -380,6 +380,7 @@ static void test_exp_sum(void **state)
         float got = vec_exp_sum(y, x, 5.0f, n);
         assert_true(fabs((double)got - sum) <= 1e-6 * sum);
         assert_true(got == vec_sum(y, n));
+        assert_true(got == vec_exp_total(x, 5.0f, n));
     }
     float in_place[100];
     memcpy(in_place, x, sizeof(x));
@@ -403,6 +404,18 @@ static void test_max(void **state)
                 x[n] = 9.0f;
             assert_true(vec_max(x, n) == -1.5f);
         }
+}
+
+static void test_block_max(void **state)
+{
+    (void)state;
+    enum { N = 3 * VEC_BLOCK + 5 };
+    float x[N], best[4];
+    numbers_fill(x, N, 1.0f, 11);
+    assert_true(vec_block_max(best, x, N) == vec_max(x, N));
+    for (int b = 0; b < 4; b++)
+        assert_true(best[b] == vec_max(x + b * VEC_BLOCK,
+                                       b < 3 ? VEC_BLOCK : 5));
 }
 
 static void test_sums_at_every_alignment(void **state)
@@ -436,6 +449,7 @@ int main(void)
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_exp_sum),
         cmocka_unit_test(test_max),
+        cmocka_unit_test(test_block_max),
         cmocka_unit_test(test_sums_at_every_alignment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,1 @@
+<title>Roofline, 1 thread1</title>
