@@ -21,10 +21,6 @@ struct map_slot {
     uint32_t entry; /* number + 1; 0: free */
 };
 
-/* Words of a text come by Zipf's law: most are among the few thousand that came
- * first. These have slots of their own, few enough to stay in the cache. */
-#define EARLY_SLOTS 8192
-
 /* A key to be looked for. */
 struct probe {
     const char *key;
@@ -37,7 +33,6 @@ void map_release(struct map *m)
     free(m->entries);
     free(m->bytes);
     free(m->slots);
-    free(m->early);
     *m = (struct map){ 0 };
 }
 
@@ -116,44 +111,27 @@ static bool entry_is(const struct map *m, const struct map_entry *e,
            memcmp(m->bytes + e->offset + 8, p->key + 8, p->len - 8) == 0;
 }
 
-/* The slot of the key among `cap`, or the free one where it belongs. */
-static struct map_slot *find_slot(const struct map *m, struct map_slot *slots,
-                                  size_t cap, const struct probe *p)
+/* The slot of the key, or the free one where it belongs. */
+static struct map_slot *slot_of(const struct map *m, const struct probe *p)
 {
-    size_t mask = cap - 1;
+    size_t mask = m->slots_cap - 1;
     uint32_t tag = tag_of(p);
     for (size_t i = p->hash & mask;; i = (i + 1) & mask) {
-        struct map_slot *slot = &slots[i];
+        struct map_slot *slot = &m->slots[i];
         if (slot->entry == 0 ||
             (slot->tag == tag && entry_is(m, &m->entries[slot->entry - 1], p)))
             return slot;
     }
 }
 
-static struct map_slot *slot_of(const struct map *m, const struct probe *p)
-{
-    if (m->early != NULL) {
-        struct map_slot *slot = find_slot(m, m->early, EARLY_SLOTS, p);
-        if (slot->entry != 0)
-            return slot;
-    }
-    return find_slot(m, m->slots, m->slots_cap, p);
-}
-
-/* Doubles the slots; at most half of them are ever taken. The
- * first EARLY_SLOTS stay as they are, beside those of later entries. */
+/* Doubles the slots; at most three quarters of them are ever taken. */
 static void grow_slots(struct map *m)
 {
     size_t cap = m->slots_cap > 0 ? 2 * m->slots_cap : 16;
-    if (m->slots_cap == EARLY_SLOTS && m->early == NULL) {
-        m->early = m->slots;
-        m->early_count = m->count;
-    } else {
-        free(m->slots);
-    }
+    free(m->slots);
     ARRAY_ZERO(m->slots, cap);
     m->slots_cap = cap;
-    for (size_t e = m->early_count; e < m->count; e++) {
+    for (size_t e = 0; e < m->count; e++) {
         const struct map_entry *entry = &m->entries[e];
         struct probe p = probe_of(m->bytes + entry->offset, entry->len);
         size_t i = p.hash & (cap - 1);
@@ -180,7 +158,7 @@ static void add_entry(struct map *m, const struct probe *p, int value)
 bool map_put(struct map *m, const char *key, size_t len, int value)
 {
     assert(m->count < UINT32_MAX - 1 && len <= UINT32_MAX);
-    if (2 * (m->count - m->early_count + 1) > m->slots_cap)
+    if (4 * (m->count + 1) > 3 * m->slots_cap)
         grow_slots(m);
     struct probe p = probe_of(key, len);
     struct map_slot *slot = slot_of(m, &p);

@@ -21,9 +21,7 @@ struct map {
     char *bytes; /* all keys, each followed by '\0' */
     size_t bytes_len, bytes_cap;
     struct map_slot *slots;
-    size_t slots_cap;       /* 0 or a power of two */
-    struct map_slot *early; /* of the first entries, once there are many */
-    size_t early_count;
+    size_t slots_cap; /* 0 or a power of two */
 };
 
 void map_release(struct map *m);

@@ -12,20 +12,20 @@
 #include "cli/bench_report.h"
 #include "cli/probe_steps.h"
 
-enum { SENTENCES = 16, STEPS = 20, KINDS = 16, REFERENCE = 0 };
+enum { SENTENCES = 8, STEPS = 20, KINDS = 16, REFERENCE = 0 };
 
 /* One kind at all lengths. */
 struct kind {
     struct steps_setup setup;
     struct probe *probe;
-    struct series step[BENCH_LIST];   /* ms */
-    struct series encode[BENCH_LIST]; /* us a word */
+    struct series step[BENCH_LIST]; /* ms */
 };
 
 struct kinds {
     struct bench *bench;
     struct kind all[KINDS];
     int count;
+    struct series encode[BENCH_LIST]; /* us a word */
 };
 
 static int start(struct kinds *k, const char *name)
@@ -49,41 +49,43 @@ static int start_all(struct kinds *k)
     return 0;
 }
 
-static int measure(struct kind *k, int at, int length, bool count)
+/* The encoder is the same for all kinds, and measured with the first. */
+static int measure(struct kinds *k, int kind, int at, bool count)
 {
-    struct steps_question question = { length, STEPS };
+    struct kind *one = &k->all[kind];
+    int length = k->bench->set.lengths.item[at];
+    struct steps_question question = { length, STEPS, kind == REFERENCE };
     struct steps_answer a;
-    if (probe_ask(k->probe, &question, &a) < 0)
+    if (probe_ask(one->probe, &question, &a) < 0)
         return -1;
-    if (count) {
-        series_add(&k->step[at], a.decode * 1e3 / STEPS);
+    if (!count)
+        return 0;
+    series_add(&one->step[at], a.decode * 1e3 / STEPS);
+    if (question.encode)
         series_add(&k->encode[at], a.encode * 1e6 / SENTENCES / length);
-    }
     return 0;
 }
 
 /* The first round has memory to take, and is not counted. */
 static int measure_length(struct kinds *k, int at)
 {
-    int length = k->bench->set.lengths.item[at];
     for (int round = -1; round < k->bench->set.rounds; round++)
         for (int i = 0; i < k->count; i++)
-            if (measure(&k->all[i], at, length, round >= 0) < 0)
+            if (measure(k, i, at, round >= 0) < 0)
                 return -1;
     return 0;
 }
 
 /* --- the table ------------------------------------------------------------ */
 
-static struct bench_row row_of(const struct kinds *k, const struct kind *one,
-                               int length)
+static struct bench_row row_of(const struct kind *one, int length)
 {
     return (struct bench_row){ .what = "lengths",
                                .variant = one->setup.kind,
                                .size = length,
                                .embedding = one->setup.size.embedding,
                                .hidden = one->setup.size.hidden,
-                               .threads = k->count > 0 };
+                               .threads = 1 };
 }
 
 static void report_head(const struct kinds *k, struct bench_column *column)
@@ -109,15 +111,16 @@ static void report_length(const struct kinds *k, int at,
     bench_table_cell(r, &column[0], "%d", length);
     for (int i = 0; i < k->count; i++) {
         const struct kind *one = &k->all[i];
-        struct bench_row row = row_of(k, one, length);
+        struct bench_row row = row_of(one, length);
         struct series ratio = series_ratio(&one->step[at], &global->step[at]);
         bench_table_cell(r, &column[i + 1], "%.3f (%.2f)",
                          series_median(&one->step[at]), series_median(&ratio));
         bench_report_series(r, &row, "ms_per_step", &one->step[at]);
         bench_report_series(r, &row, "relative_time", &ratio);
-        bench_report_series(r, &row, "encoder_us_per_word", &one->encode[at]);
+        if (i == REFERENCE)
+            bench_report_series(r, &row, "encoder_us_per_word", &k->encode[at]);
     }
-    bench_table_series(r, &column[k->count + 1], 2, &global->encode[at]);
+    bench_table_series(r, &column[k->count + 1], 1, &k->encode[at]);
     bench_table_end(r);
 }
 
@@ -144,7 +147,7 @@ static void report_growth(const struct kinds *k, int to,
                      lengths->item[to]);
     for (int i = 0; i < k->count; i++) {
         double us = slope(k, &k->all[i], from, to);
-        struct bench_row row = row_of(k, &k->all[i], lengths->item[to]);
+        struct bench_row row = row_of(&k->all[i], lengths->item[to]);
         bench_table_cell(r, &column[i + 1], "%.3f", us);
         bench_report_value(r, &row, "us_per_step_and_word", us);
     }
@@ -171,7 +174,7 @@ static void report_crossings(const struct kinds *k)
     for (int i = REFERENCE + 1; i < k->count; i++) {
         const struct kind *one = &k->all[i];
         int length = crossing(k, one);
-        struct bench_row row = row_of(k, one, 0);
+        struct bench_row row = row_of(one, 0);
         text_addf(&t, "%s%s ", i > REFERENCE + 1 ? ", " : "", one->setup.kind);
         if (length > 0)
             text_addf(&t, "%d", length);

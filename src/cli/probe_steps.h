@@ -16,10 +16,11 @@ struct steps_setup {
 struct steps_question {
     int length; /* source words of each, with </s> */
     int steps;
+    bool encode; /* anew, even if the last question had this length */
 };
 
 struct steps_answer {
-    double encode; /* seconds, of all words */
+    double encode; /* seconds, of all words; 0: not done */
     double decode; /* seconds, of all steps */
 };
 

@@ -104,7 +104,7 @@ static void test_repeated_pairs(void **state)
 {
     (void)state;
     capture_start();
-    struct shortlist *s = read_table("A a 0.1\nB a 0.4\nA a 0.5\nC a 0.2\n", 0,
+    struct shortlist *s = read_table("A a 0.45\nB a 0.4\nA a 0.5\nC a 0.2\n", 0,
                                      2);
     capture_stop();
     LIST(s, "0 1 2 3 4", 3, EOS);
