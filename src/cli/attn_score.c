@@ -15,7 +15,7 @@
 #include "base/workers.h"
 #include "cli/alignment_output.h"
 #include "cli/option.h"
-#include "cli/precision.h"
+#include "cli/computing.h"
 #include "corpus/corpus.h"
 #include "model/model_file.h"
 #include "search/aligner.h"
@@ -349,7 +349,7 @@ static int run(const struct options *o)
     struct corpus c = { 0 };
     int got = model_file_read(&f, o->model, o->threads, NULL);
     if (got == 0)
-        got = precision_prepare(&f, o->precision);
+        got = computing_prepare(&f, o->precision);
     if (got == 0)
         got = corpus_read_all(&c, o->source, o->target, &f.source, &f.target,
                               o->max_length > 0

@@ -13,7 +13,7 @@
 #include "base/workers.h"
 #include "cli/alignment_output.h"
 #include "cli/option.h"
-#include "cli/precision.h"
+#include "cli/computing.h"
 #include "model/model.h"
 #include "model/model_file.h"
 #include "search/shortlist.h"
@@ -293,7 +293,7 @@ static int run(const struct options *o)
     struct shortlist *list = NULL;
     int got = model_file_read(&f, o->model, o->threads, NULL);
     if (got == 0)
-        got = precision_prepare(&f, o->precision);
+        got = computing_prepare(&f, o->precision);
     if (got == 0)
         got = read_shortlist(o, &f, &list);
     if (got == 0) {

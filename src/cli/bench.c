@@ -181,7 +181,7 @@ static int choose_precisions(struct bench *b)
     int kept = 0;
     for (int i = 0; i < list->count; i++) {
         enum precision p = (enum precision)list->item[i];
-        const char *missing = precision_missing(p);
+        const char *missing = packed_missing(p);
         if (missing && !all)
             return error("--precisions: no products in %s: %s",
                          precision_names[p], missing);

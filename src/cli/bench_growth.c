@@ -122,7 +122,7 @@ static int finish(struct growth *g, int got)
     return got;
 }
 
-/* --- text ------------------------------------------------------------------ */
+/* --- text ---------------------------------------------------------------- */
 
 static int read_text(struct bench *b, struct bench_text *text, int vocabulary)
 {

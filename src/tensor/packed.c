@@ -16,12 +16,10 @@ struct packed {
     float *owned;       /* … and turned */
     float *scale;       // [n] of int8
     int32_t *offset;    // [n] of int8
-#ifdef ATTN_ONEDNN
     enum product_layout layout;
-    dnnl_memory_t weights;   /* LAYOUT_PACKED; NULL: plain fp32 */
-    uint16_t *rounded;       /* LAYOUT_ROWS */
-    const struct packed *of; /* LAYOUT_COLUMNS: whose transpose this is */
-#endif
+    struct laid_out *weights; /* LAYOUT_PACKED; NULL: plain fp32 */
+    uint16_t *rounded;        /* LAYOUT_ROWS */
+    const struct packed *of;  /* LAYOUT_COLUMNS: whose transpose this is */
 };
 
 static void fill_plain(struct packed *p, const float *w, bool turned)
@@ -43,8 +41,6 @@ static void plain_product(const struct packed *p, int m, const float *x,
         vec_copy(y + (size_t)i * (size_t)p->n, bias, (size_t)p->n);
     gemm_rows(m, p->n, p->k, x, p->plain, add || bias, y);
 }
-
-#ifdef ATTN_ONEDNN
 
 /* A product of more rows goes in tiles of these, so that few are compiled. */
 static const int tiles[] = { 64, 32, 16 };
@@ -85,21 +81,17 @@ void multiplier_free(struct multiplier *m)
     free(m);
 }
 
-/* Without AVX-512 the library does not pack float32, and its products have to
- * be watched (gemm_rows). */
-static bool packs(enum precision precision)
+const char *packed_missing(enum precision precision)
 {
-    unsigned wide = dnnl_cpu_isa_avx512_core;
-    return precision != PRECISION_FP32 ||
-           ((unsigned)dnnl_get_effective_cpu_isa() & wide) == wide;
+    return precision == PRECISION_FP32 ? NULL : product_missing(precision);
 }
 
 struct packed *packed_new(enum precision precision, int k, int n)
 {
     struct packed *p = xcalloc(1, sizeof(*p));
     *p = (struct packed){ .precision = precision, .k = k, .n = n };
-    if (packs(precision))
-        p->weights = product_weights(&(struct product_shape){
+    if (!product_missing(precision))
+        p->weights = laid_out_new(&(struct product_shape){
             .precision = precision, .m = tiles[0], .n = n, .k = k });
     if (precision == PRECISION_INT8) {
         ARRAY_ZERO(p->scale, (size_t)n);
@@ -134,8 +126,7 @@ void packed_free(struct packed *p)
 {
     if (!p)
         return;
-    if (p->weights)
-        dnnl_memory_destroy(p->weights);
+    laid_out_free(p->weights);
     free(p->rounded);
     free(p->owned);
     free(p->scale);
@@ -154,7 +145,7 @@ static void fill_int8(struct packed *p, const float *w, bool turned)
     }
     int8_from_weights(q, p->scale, turned ? straight : w, p->k, p->n);
     int8_offsets(p->offset, q, p->k, p->n);
-    product_fill(p->weights, dnnl_s8, q, p->k, p->n, false);
+    laid_out_fill(p->weights, q, false);
     free(straight);
     free(q);
 }
@@ -170,18 +161,16 @@ void packed_fill(struct packed *p, const float *w, bool turned)
     else if (p->precision == PRECISION_INT8)
         fill_int8(p, w, turned);
     else
-        product_fill(p->weights, dnnl_f32, w, p->k, p->n, turned);
+        laid_out_fill(p->weights, w, turned);
 }
 
 size_t packed_bytes(const struct packed *p)
 {
-    const dnnl_memory_desc_t *desc;
     if (p->rounded)
         return sizeof(*p->rounded) * (size_t)p->k * (size_t)p->n;
     if (!p->weights)
         return p->owned ? sizeof(float) * (size_t)p->k * (size_t)p->n : 0;
-    dnnl_memory_get_memory_desc(p->weights, &desc);
-    return dnnl_memory_desc_get_size(desc);
+    return laid_out_bytes(p->weights);
 }
 
 typedef void tile_fn(const struct packed *p, struct multiplier *mu,
@@ -360,95 +349,3 @@ void gradient_end(struct multiplier *m)
 {
     gradient_flush(m);
 }
-
-#else
-
-struct multiplier {
-    int unused;
-};
-
-struct multiplier *multiplier_new(void)
-{
-    return xcalloc(1, sizeof(struct multiplier));
-}
-
-void multiplier_free(struct multiplier *m)
-{
-    free(m);
-}
-
-struct packed *packed_new(enum precision precision, int k, int n)
-{
-    struct packed *p = xcalloc(1, sizeof(*p));
-    assert(precision == PRECISION_FP32);
-    *p = (struct packed){ .precision = precision, .k = k, .n = n };
-    return p;
-}
-
-/* precision_missing() says that there is no bf16. */
-struct packed *packed_new_rounded(int k, int n)
-{
-    (void)k, (void)n;
-    abort();
-}
-
-struct packed *packed_new_transpose(const struct packed *of)
-{
-    (void)of;
-    abort();
-}
-
-void packed_free(struct packed *p)
-{
-    if (!p)
-        return;
-    free(p->owned);
-    free(p);
-}
-
-void packed_fill(struct packed *p, const float *w, bool turned)
-{
-    fill_plain(p, w, turned);
-}
-
-size_t packed_bytes(const struct packed *p)
-{
-    return p->owned ? sizeof(float) * (size_t)p->k * (size_t)p->n : 0;
-}
-
-void packed_product(const struct packed *p, struct multiplier *multiplier,
-                    int m, const float *x, const float *bias, bool add,
-                    float *y)
-{
-    (void)multiplier;
-    plain_product(p, m, x, bias, add, y);
-}
-
-void gradient_begin(struct multiplier *m, int k, int n, int rows, bool add,
-                    float *dw)
-{
-    (void)m, (void)k, (void)n, (void)rows, (void)add, (void)dw;
-    abort();
-}
-
-void gradient_rows(struct multiplier *m, const float *x, const float *dy,
-                   int rows)
-{
-    (void)m, (void)x, (void)dy, (void)rows;
-    abort();
-}
-
-void gradient_input(struct multiplier *m, const struct packed *w, bool left,
-                    float *dx)
-{
-    (void)m, (void)w, (void)left, (void)dx;
-    abort();
-}
-
-void gradient_end(struct multiplier *m)
-{
-    (void)m;
-    abort();
-}
-
-#endif

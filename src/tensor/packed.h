@@ -28,7 +28,10 @@ struct multiplier;
 struct multiplier *multiplier_new(void);
 void multiplier_free(struct multiplier *m);
 
-/* precision_missing() has said that the machine can. fp32 that the library
+/* Why this machine or build cannot multiply so, for a message; NULL: it can. */
+const char *packed_missing(enum precision precision);
+
+/* packed_missing() has said that the machine can. fp32 that the library
  * does not pack keeps a pointer to the weights given to packed_fill(). */
 struct packed *packed_new(enum precision precision, int k, int n);
 

@@ -6,38 +6,8 @@
 #include "base/alloc.h"
 #include "tensor/kernel.h"
 
-#ifdef ATTN_ONEDNN
-#include <dnnl.h>
-#endif
-
 const char *const precision_names[PRECISIONS + 1] = { "fp32", "bf16", "int8",
                                                       NULL };
-
-#ifdef ATTN_ONEDNN
-
-/* Without VNNI the library adds pairs of int8 products in 16 bits, which
- * overflow; without AVX512_BF16 it has no products of bf16 worth having. */
-const char *precision_missing(enum precision precision)
-{
-    unsigned has = (unsigned)dnnl_get_effective_cpu_isa();
-    unsigned vnni = dnnl_cpu_isa_avx512_core_vnni;
-    unsigned bf16 = dnnl_cpu_isa_avx512_core_bf16;
-    if (precision == PRECISION_INT8 && (has & vnni) != vnni)
-        return "this processor has no AVX512_VNNI";
-    if (precision == PRECISION_BF16 && (has & bf16) != bf16)
-        return "this processor has no AVX512_BF16";
-    return NULL;
-}
-
-#else
-
-const char *precision_missing(enum precision precision)
-{
-    return precision == PRECISION_FP32 ? NULL
-                                       : "this attn was built without oneDNN";
-}
-
-#endif
 
 INLINE uint32_t bits_of(float x)
 {

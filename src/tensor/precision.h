@@ -17,9 +17,6 @@ enum precision { PRECISION_FP32, PRECISION_BF16, PRECISION_INT8, PRECISIONS };
 /* "fp32", "bf16", "int8"; NULL after the last. */
 extern const char *const precision_names[PRECISIONS + 1];
 
-/* Why this machine or build cannot multiply so, for a message; NULL: it can. */
-const char *precision_missing(enum precision precision);
-
 void bf16_from_floats(uint16_t *to, const float *from, size_t n);
 
 /* One row; returns its t. */

@@ -2,6 +2,7 @@
 
 #ifdef ATTN_ONEDNN
 
+#include <dnnl.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -17,13 +18,39 @@ struct compiled {
     struct compiled *next;
 };
 
+struct laid_out {
+    struct product_shape shape;
+    dnnl_memory_t memory;
+};
+
 struct products {
     dnnl_stream_t stream;
     struct compiled *bucket[BUCKETS];
 };
 
+/* Without VNNI the library adds pairs of int8 products in 16 bits, which
+ * overflow; without AVX512_BF16 it has no products of bf16 worth having, and
+ * without AVX-512 it does not pack float32. */
+const char *product_missing(enum precision precision)
+{
+    static const struct {
+        unsigned isa;
+        const char *lack;
+    } needs[PRECISIONS] = {
+        [PRECISION_FP32] = { dnnl_cpu_isa_avx512_core,
+                             "this processor has no AVX-512" },
+        [PRECISION_BF16] = { dnnl_cpu_isa_avx512_core_bf16,
+                             "this processor has no AVX512_BF16" },
+        [PRECISION_INT8] = { dnnl_cpu_isa_avx512_core_vnni,
+                             "this processor has no AVX512_VNNI" },
+    };
+    unsigned has = (unsigned)dnnl_get_effective_cpu_isa();
+    unsigned isa = needs[precision].isa;
+    return (has & isa) == isa ? NULL : needs[precision].lack;
+}
+
 /* Shapes come from checked configurations, and the processor was asked before
- * (precision_missing): what fails here is a programmer's error or memory. */
+ * (product_missing): what fails here is a programmer's error or memory. */
 static void check(dnnl_status_t status)
 {
     if (status != dnnl_success)
@@ -37,7 +64,7 @@ static void make_engine(void)
     check(dnnl_engine_create(&engine, dnnl_cpu, 0));
 }
 
-dnnl_engine_t product_engine(void)
+static dnnl_engine_t the_engine(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_engine);
@@ -83,8 +110,7 @@ static dnnl_primitive_desc_t describe(const struct product_shape *s)
     if (s->add)
         check(dnnl_post_ops_append_sum(post, 1.0f));
     check(dnnl_primitive_attr_set_post_ops(attr, post));
-    check(
-        dnnl_primitive_desc_create(&made, &desc, attr, product_engine(), NULL));
+    check(dnnl_primitive_desc_create(&made, &desc, attr, the_engine(), NULL));
     dnnl_post_ops_destroy(post);
     dnnl_primitive_attr_destroy(attr);
     return made;
@@ -96,39 +122,57 @@ static dnnl_memory_t operand(dnnl_primitive_desc_t made, dnnl_query_t what,
     dnnl_memory_t memory;
     check(dnnl_memory_create(&memory,
                              dnnl_primitive_desc_query_md(made, what, 0),
-                             product_engine(), data));
+                             the_engine(), data));
     return memory;
 }
 
-dnnl_memory_t product_weights(const struct product_shape *s)
+struct laid_out *laid_out_new(const struct product_shape *s)
 {
+    struct laid_out *l = xcalloc(1, sizeof(*l));
     dnnl_primitive_desc_t made = describe(s);
-    dnnl_memory_t memory = operand(made, dnnl_query_weights_md,
-                                   DNNL_MEMORY_ALLOCATE);
+    l->shape = *s;
+    l->memory = operand(made, dnnl_query_weights_md, DNNL_MEMORY_ALLOCATE);
     dnnl_primitive_desc_destroy(made);
-    return memory;
+    return l;
 }
 
-void product_fill(dnnl_memory_t to, dnnl_data_type_t type, const void *w, int k,
-                  int n, bool turned)
+void laid_out_free(struct laid_out *l)
 {
-    const dnnl_memory_desc_t *layout;
+    if (!l)
+        return;
+    dnnl_memory_destroy(l->memory);
+    free(l);
+}
+
+static const dnnl_memory_desc_t *layout(const struct laid_out *l)
+{
+    const dnnl_memory_desc_t *desc;
+    check(dnnl_memory_get_memory_desc(l->memory, &desc));
+    return desc;
+}
+
+size_t laid_out_bytes(const struct laid_out *l)
+{
+    return dnnl_memory_desc_get_size(layout(l));
+}
+
+void laid_out_fill(struct laid_out *l, const void *w, bool turned)
+{
+    bool bytes = l->shape.precision == PRECISION_INT8;
     dnnl_memory_desc_t desc;
     dnnl_memory_t from;
     dnnl_primitive_desc_t made;
     dnnl_primitive_t reorder;
     dnnl_stream_t stream;
-    matrix(&desc, k, n, type, turned ? dnnl_ba : dnnl_ab);
-    check(dnnl_memory_create(&from, &desc, product_engine(),
-                             (void *)(uintptr_t)w));
-    check(dnnl_memory_get_memory_desc(to, &layout));
-    check(dnnl_reorder_primitive_desc_create(&made, &desc, product_engine(),
-                                             layout, product_engine(), NULL));
+    matrix(&desc, l->shape.k, l->shape.n, bytes ? dnnl_s8 : dnnl_f32,
+           turned ? dnnl_ba : dnnl_ab);
+    check(dnnl_memory_create(&from, &desc, the_engine(), (void *)(uintptr_t)w));
+    check(dnnl_reorder_primitive_desc_create(&made, &desc, the_engine(),
+                                             layout(l), the_engine(), NULL));
     check(dnnl_primitive_create(&reorder, made));
-    check(dnnl_stream_create(&stream, product_engine(),
-                             dnnl_stream_default_flags));
+    check(dnnl_stream_create(&stream, the_engine(), dnnl_stream_default_flags));
     dnnl_exec_arg_t arguments[] = { { DNNL_ARG_FROM, from },
-                                    { DNNL_ARG_TO, to } };
+                                    { DNNL_ARG_TO, l->memory } };
     check(dnnl_primitive_execute(reorder, stream, 2, arguments));
     dnnl_stream_destroy(stream);
     dnnl_primitive_destroy(reorder);
@@ -149,8 +193,7 @@ static struct compiled *compile(const struct product_shape *s)
     if (s->bias) {
         dnnl_memory_desc_t bias;
         matrix(&bias, 1, s->n, dnnl_f32, dnnl_ab);
-        check(dnnl_memory_create(&c->b, &bias, product_engine(),
-                                 DNNL_MEMORY_NONE));
+        check(dnnl_memory_create(&c->b, &bias, the_engine(), DNNL_MEMORY_NONE));
     }
     dnnl_primitive_desc_destroy(made);
     return c;
@@ -187,7 +230,7 @@ void product_run(struct products *p, const struct product_shape *s,
     struct compiled *c = find(p, s);
     dnnl_exec_arg_t arguments[] = { { DNNL_ARG_SRC, c->x },
                                     { DNNL_ARG_WEIGHTS,
-                                      c->w ? c->w : operands->packed },
+                                      c->w ? c->w : operands->packed->memory },
                                     { DNNL_ARG_DST, c->y },
                                     { DNNL_ARG_BIAS, c->b } };
     put(c->x, operands->x);
@@ -203,7 +246,7 @@ void product_run(struct products *p, const struct product_shape *s,
 struct products *products_new(void)
 {
     struct products *p = xcalloc(1, sizeof(*p));
-    check(dnnl_stream_create(&p->stream, product_engine(),
+    check(dnnl_stream_create(&p->stream, the_engine(),
                              dnnl_stream_default_flags));
     return p;
 }
@@ -224,6 +267,58 @@ void products_free(struct products *p)
         }
     dnnl_stream_destroy(p->stream);
     free(p);
+}
+
+#else
+
+#include <stdlib.h>
+
+const char *product_missing(enum precision precision)
+{
+    (void)precision;
+    return "this attn was built without oneDNN";
+}
+
+/* None of these is called then. */
+
+struct products *products_new(void)
+{
+    return NULL;
+}
+
+void products_free(struct products *p)
+{
+    (void)p;
+}
+
+struct laid_out *laid_out_new(const struct product_shape *s)
+{
+    (void)s;
+    abort();
+}
+
+void laid_out_free(struct laid_out *l)
+{
+    (void)l;
+}
+
+void laid_out_fill(struct laid_out *l, const void *w, bool turned)
+{
+    (void)l, (void)w, (void)turned;
+    abort();
+}
+
+size_t laid_out_bytes(const struct laid_out *l)
+{
+    (void)l;
+    abort();
+}
+
+void product_run(struct products *p, const struct product_shape *s,
+                 const struct product_operands *operands)
+{
+    (void)p, (void)s, (void)operands;
+    abort();
 }
 
 #endif

@@ -1,15 +1,19 @@
-/* Products as the matrix library compiles them: for packed.c alone. */
+/* Products as the matrix library compiles them, for packed.c. Without the library
+ * there are none: product_missing() then says so of every precision. */
 #ifndef ATTN_TENSOR_PRODUCT_H
 #define ATTN_TENSOR_PRODUCT_H
 
-#ifdef ATTN_ONEDNN
-
-#include <dnnl.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "tensor/precision.h"
 
 struct products;
+struct laid_out;
+
+/* Why there are no fast products with packed weights in a precision; NULL:
+ * there are. */
+const char *product_missing(enum precision precision);
 
 enum product_layout {
     LAYOUT_PACKED, /* as the library likes it */
@@ -29,8 +33,8 @@ struct product_shape {
 
 struct product_operands {
     const void *x;
-    dnnl_memory_t packed; /* weights: this, */
-    const void *plain;    /* or this, as the layout says */
+    const struct laid_out *packed; /* weights: this, */
+    const void *plain;             /* or this, as the layout says */
     const float *bias;
     void *y;
 };
@@ -38,19 +42,18 @@ struct product_operands {
 struct products *products_new(void);
 void products_free(struct products *p);
 
-/* The processor, made once. */
-dnnl_engine_t product_engine(void);
+/* Weights in the library's order: room for those of such a product. */
+struct laid_out *laid_out_new(const struct product_shape *s);
+void laid_out_free(struct laid_out *l);
 
-/* Room for the weights of such a product, laid out as it wants them. */
-dnnl_memory_t product_weights(const struct product_shape *s);
+/* Fills it from w[k,n], or from w[n,k] with `turned`: float32, but int8 in the
+ * precision of that name. */
+void laid_out_fill(struct laid_out *l, const void *w, bool turned);
 
-/* Fills it from w[k,n], or from w[n,k] with `turned`. */
-void product_fill(dnnl_memory_t to, dnnl_data_type_t type, const void *w, int k,
-                  int n, bool turned);
+size_t laid_out_bytes(const struct laid_out *l);
 
 /* Compiles the product when it is new, and runs it. */
 void product_run(struct products *p, const struct product_shape *s,
                  const struct product_operands *operands);
 
-#endif
 #endif

@@ -197,7 +197,7 @@ float vec_exp_sum(float *y, const float *x, float shift, int n)
     return exp_sum_kernel(y, x, shift, n);
 }
 
-KERNEL static float exp_total_kernel(const float *x, float shift, int n)
+INLINE float inline_exp_total(const float *x, float shift, int n)
 {
     float sum[LANES] = { 0 };
     lanes total;
@@ -209,6 +209,11 @@ KERNEL static float exp_total_kernel(const float *x, float shift, int n)
         sum[l] += approx_exp(x[i] - shift);
     memcpy(&total, sum, sizeof(total));
     return lanes_sum(total);
+}
+
+KERNEL static float exp_total_kernel(const float *x, float shift, int n)
+{
+    return inline_exp_total(x, shift, n);
 }
 
 float vec_exp_total(const float *x, float shift, int n)

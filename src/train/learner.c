@@ -57,11 +57,11 @@ int learner_init(struct learner *l, struct model *model,
     if (!l->optimizer || precision < 0)
         return -1;
     l->precision = (enum precision)precision;
-    if (precision_missing(l->precision))
+    if (packed_missing(l->precision))
         return config_error(cfg, "training.precision",
                             "no fast products in '%s': %s; take 'fp32'",
                             cfg->training.precision,
-                            precision_missing(l->precision));
+                            packed_missing(l->precision));
     for (int s = 0; s < l->optimizer->slots; s++)
         l->slot[s] = new_block(&model->params);
     if (cfg->training.average > 0) {

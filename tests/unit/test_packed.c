@@ -166,7 +166,7 @@ static void check_rounded(const struct shape *s)
 static void test_rounded(void **state)
 {
     (void)state;
-    if (precision_missing(PRECISION_BF16))
+    if (packed_missing(PRECISION_BF16))
         skip();
     for (int i = 0; i < SHAPES; i++)
         check_rounded(&shapes[i]);
@@ -176,7 +176,7 @@ static void test_values(void **state)
 {
     (void)state;
     for (int p = 0; p < PRECISIONS; p++)
-        for (int i = 0; i < SHAPES && !precision_missing(p); i++)
+        for (int i = 0; i < SHAPES && !packed_missing(p); i++)
             check_values(&shapes[i], p);
 }
 
@@ -184,14 +184,14 @@ static void test_rows(void **state)
 {
     (void)state;
     for (int p = 0; p < PRECISIONS; p++)
-        for (int i = 0; i < SHAPES && !precision_missing(p); i++)
+        for (int i = 0; i < SHAPES && !packed_missing(p); i++)
             check_rows(&shapes[i], p);
 }
 
 static void test_gradients(void **state)
 {
     (void)state;
-    if (precision_missing(PRECISION_BF16))
+    if (packed_missing(PRECISION_BF16))
         skip();
     for (int i = 0; i < SHAPES; i++) {
         check_gradient(&shapes[i], 1);

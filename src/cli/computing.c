@@ -1,4 +1,4 @@
-#include "cli/precision.h"
+#include "cli/computing.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@ static int find(const char *name)
     return -1;
 }
 
-int precision_prepare(struct model_file *f, const char *name)
+int computing_prepare(struct model_file *f, const char *name)
 {
     int found = name ? find(name)
                      : config_name(&f->config, "translation.precision",
@@ -23,7 +23,7 @@ int precision_prepare(struct model_file *f, const char *name)
         return name ? error("--precision: '%.100s' is none of fp32, bf16, int8",
                             name)
                     : -1;
-    const char *missing = precision_missing((enum precision)found);
+    const char *missing = packed_missing((enum precision)found);
     if (missing)
         return error("no products in %s: %s; use --precision fp32",
                      precision_names[found], missing);
