@@ -16,6 +16,7 @@
 #include "cli/probe_limit.h"
 #include "cli/probe_training.h"
 #include "tensor/gemm.h"
+#include "tensor/packed.h"
 
 extern const struct bench_section section_products, section_training,
     section_translation, section_single, section_start_up, section_lengths,
