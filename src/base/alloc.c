@@ -95,6 +95,7 @@ void *xmap(size_t bytes)
                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         die(bytes, 1);
+    want_large_pages(p, bytes);
     return p;
 }
 

@@ -37,7 +37,7 @@ static const char help[] =
     "      --sizes LIST         models to train (128,256,512,512/1024)\n"
     "      --updates N          updates of a round of training (12)\n"
     "      --warmup N           updates before the first round (5)\n"
-    "      --shards N           parts of a batch (as many as threads, 2 at least)\n"
+    "      --shards N           parts of a batch (as many as threads)\n"
     "      --beams LIST         beams to translate with (1,6)\n"
     "  -m, --model FILE         translate with this model\n"
     "      --translate SIZE     else train one of this size for it (512),\n"

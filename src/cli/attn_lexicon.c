@@ -204,10 +204,9 @@ static int run(const struct options *o)
 int main(int argc, char **argv)
 {
     static char name[] = "attn-lexicon";
-    struct options options = { .iterations = 5,
-                               .best = 100,
-                               .max_length = 100,
-                               .output = "-" };
+    struct options options = {
+        .iterations = 5, .best = 100, .max_length = 100, .output = "-"
+    };
     report_program(name);
     argv[0] = name; /* what getopt_long() puts before its messages */
     option_signals();

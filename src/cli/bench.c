@@ -135,14 +135,6 @@ int bench_threads(const struct bench *b)
     return most;
 }
 
-int bench_shards(const struct bench *b)
-{
-    int most = bench_threads(b);
-    if (b->set.shards > 0)
-        return b->set.shards;
-    return most > 2 ? most : 2;
-}
-
 struct training_setup bench_training_setup(const struct bench *b,
                                            const struct bench_size *size,
                                            int threads)
@@ -152,7 +144,8 @@ struct training_setup bench_training_setup(const struct bench *b,
                                     .target = &b->text.target,
                                     .size = *size,
                                     .threads = threads,
-                                    .shards = bench_shards(b) };
+                                    .shards = b->set.shards > 0 ? b->set.shards
+                                                                : threads };
 }
 
 char *bench_temporary(const char *ending)

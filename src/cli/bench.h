@@ -98,8 +98,7 @@ int bench_run(const struct bench_settings *settings, struct bench_report *r);
 
 /* --- for sections --------------------------------------------------------- */
 
-/* Parts of a batch, and the most threads. */
-int bench_shards(const struct bench *b);
+/* The most threads. */
 int bench_threads(const struct bench *b);
 
 /* Training of a model of this size on the text, in fp32; callers change what

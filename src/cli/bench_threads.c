@@ -58,7 +58,8 @@ static struct probe *start_training(struct bench *b, int threads)
 {
     struct training_answer unused;
     struct training_setup setup = bench_training_setup(b, &b->set.translation,
-                                                       threads);
+                                                       bench_threads(b));
+    setup.threads = threads; /* the same shards for any number of them */
     struct probe *p = probe_new(&training_probe, &setup);
     if (p && training_ask(p, b->set.warmup, &unused) == 0)
         return p;
