@@ -23,14 +23,12 @@ void prepared_init(struct prepared *r, const struct params *p,
         const struct param *one = &p->list[i];
         if (!is_wanted(one, training))
             continue;
-        if (training && (one->at_once || one->init == INIT_EMBEDDING)) {
-            r->straight[i] = packed_new_rounded(one->rows, one->cols);
-            r->turned[i] = packed_new_transpose(r->straight[i]);
-            continue;
-        }
-        r->straight[i] = packed_new(precision, one->rows, one->cols);
+        bool at_once = one->at_once || one->init == INIT_EMBEDDING;
+        r->straight[i] = training && at_once
+                             ? packed_new_rounded(one->rows, one->cols)
+                             : packed_new(precision, one->rows, one->cols);
         if (training)
-            r->turned[i] = packed_new(precision, one->cols, one->rows);
+            r->turned[i] = packed_new_transpose(r->straight[i]);
     }
 }
 
@@ -52,7 +50,7 @@ void prepared_fill(struct prepared *r, const struct params *p, int i)
     if (r->straight[i])
         packed_fill(r->straight[i], w, false);
     if (r->turned && r->turned[i])
-        packed_fill(r->turned[i], w, true);
+        packed_fill(r->turned[i], NULL, true);
 }
 
 size_t prepared_bytes(const struct prepared *r)

@@ -106,19 +106,19 @@ struct packed *packed_new_rounded(int k, int n)
     *p = (struct packed){
         .precision = PRECISION_BF16, .k = k, .n = n, .layout = LAYOUT_ROWS
     };
-    p->rounded = xaligned(
-        array_bytes((size_t)k * (size_t)n, sizeof(*p->rounded)));
     return p;
 }
 
 struct packed *packed_new_transpose(const struct packed *of)
 {
-    struct packed *p = xcalloc(1, sizeof(*p));
-    *p = (struct packed){ .precision = PRECISION_BF16,
-                          .k = of->n,
-                          .n = of->k,
-                          .layout = LAYOUT_COLUMNS,
-                          .of = of };
+    struct packed *p = of->layout == LAYOUT_PACKED
+                           ? packed_new(PRECISION_BF16, of->n, of->k)
+                           : xcalloc(1, sizeof(*p));
+    p->precision = PRECISION_BF16;
+    p->k = of->n;
+    p->n = of->k;
+    p->layout = of->layout == LAYOUT_PACKED ? LAYOUT_PACKED : LAYOUT_COLUMNS;
+    p->of = of;
     return p;
 }
 
@@ -150,27 +150,43 @@ static void fill_int8(struct packed *p, const float *w, bool turned)
     free(q);
 }
 
+/* Rounds w, and lays it out where the products want that. */
+static void fill_bf16(struct packed *p, const float *w, bool turned)
+{
+    size_t size = (size_t)p->k * (size_t)p->n;
+    if (!p->rounded)
+        p->rounded = xaligned(array_bytes(size, sizeof(*p->rounded)));
+    bf16_from_floats(p->rounded, w, size);
+    if (p->layout == LAYOUT_PACKED)
+        laid_out_fill(p->weights, p->rounded, turned);
+}
+
 void packed_fill(struct packed *p, const float *w, bool turned)
 {
-    if (p->layout == LAYOUT_COLUMNS)
+    if (p->of && p->layout == LAYOUT_PACKED)
+        laid_out_fill(p->weights, p->of->rounded, true);
+    else if (p->of)
         return;
-    if (p->layout == LAYOUT_ROWS)
-        bf16_from_floats(p->rounded, w, (size_t)p->k * (size_t)p->n);
-    else if (!p->weights)
-        fill_plain(p, w, turned);
+    else if (p->precision == PRECISION_BF16)
+        fill_bf16(p, w, turned);
     else if (p->precision == PRECISION_INT8)
         fill_int8(p, w, turned);
-    else
+    else if (p->weights)
         laid_out_fill(p->weights, w, turned);
+    else
+        fill_plain(p, w, turned);
 }
 
 size_t packed_bytes(const struct packed *p)
 {
+    size_t size = (size_t)p->k * (size_t)p->n, bytes = 0;
     if (p->rounded)
-        return sizeof(*p->rounded) * (size_t)p->k * (size_t)p->n;
-    if (!p->weights)
-        return p->owned ? sizeof(float) * (size_t)p->k * (size_t)p->n : 0;
-    return laid_out_bytes(p->weights);
+        bytes += sizeof(*p->rounded) * size;
+    if (p->owned)
+        bytes += sizeof(*p->owned) * size;
+    if (p->weights)
+        bytes += laid_out_bytes(p->weights);
+    return bytes;
 }
 
 typedef void tile_fn(const struct packed *p, struct multiplier *mu,

@@ -37,9 +37,11 @@ struct packed *packed_new(enum precision precision, int k, int n);
 
 /* Weights in bf16 that are only rounded: for products of so many rows that the
  * library may order the weights each time, which saves the two layouts that
- * training would need. The other matrix is the transpose, in the same memory,
- * to be freed before and filled by packed_fill() of the first. */
+ * training would need. */
 struct packed *packed_new_rounded(int k, int n);
+
+/* The transpose of other weights in bf16, of either sort. It has no weights of
+ * its own: to be filled after these (packed_fill with NULL) and freed before. */
 struct packed *packed_new_transpose(const struct packed *of);
 void packed_free(struct packed *p);
 

@@ -158,13 +158,12 @@ size_t laid_out_bytes(const struct laid_out *l)
 
 void laid_out_fill(struct laid_out *l, const void *w, bool turned)
 {
-    bool bytes = l->shape.precision == PRECISION_INT8;
     dnnl_memory_desc_t desc;
     dnnl_memory_t from;
     dnnl_primitive_desc_t made;
     dnnl_primitive_t reorder;
     dnnl_stream_t stream;
-    matrix(&desc, l->shape.k, l->shape.n, bytes ? dnnl_s8 : dnnl_f32,
+    matrix(&desc, l->shape.k, l->shape.n, types[l->shape.precision].w,
            turned ? dnnl_ba : dnnl_ab);
     check(dnnl_memory_create(&from, &desc, the_engine(), (void *)(uintptr_t)w));
     check(dnnl_reorder_primitive_desc_create(&made, &desc, the_engine(),

@@ -46,8 +46,8 @@ void products_free(struct products *p);
 struct laid_out *laid_out_new(const struct product_shape *s);
 void laid_out_free(struct laid_out *l);
 
-/* Fills it from w[k,n], or from w[n,k] with `turned`: float32, but int8 in the
- * precision of that name. */
+/* Fills it from w[k,n], or from w[n,k] with `turned`, in the product's type of
+ * weights: float32, bf16 or int8. */
 void laid_out_fill(struct laid_out *l, const void *w, bool turned);
 
 size_t laid_out_bytes(const struct laid_out *l);

@@ -131,8 +131,8 @@ static void check_gradient(const struct shape *s, int rows)
     free(x), free(dy), free(xt), free(dw), free(was);
 }
 
-/* Weights that are only rounded, and their transpose. */
-static void check_rounded(const struct shape *s)
+/* Weights in bf16 and their transpose. */
+static void check_transpose(const struct shape *s, struct packed *p)
 {
     struct multiplier *mu = multiplier_new();
     float *x = numbers_new((size_t)ROWS * (size_t)s->k, 1, 1);
@@ -142,10 +142,9 @@ static void check_rounded(const struct shape *s)
     float *turned = turn(w, s);
     float *y = ARRAY_ALLOC(y, (size_t)ROWS * (size_t)s->n);
     float *dx = ARRAY_ZERO(dx, (size_t)ROWS * (size_t)s->k);
-    struct packed *p = packed_new_rounded(s->k, s->n);
     struct packed *q = packed_new_transpose(p);
     packed_fill(p, w, false);
-    packed_fill(q, w, true);
+    packed_fill(q, NULL, true);
     packed_product(p, mu, ROWS, x, NULL, false, y);
     packed_product(q, mu, ROWS, z, NULL, true, dx);
     double bound = bounds[PRECISION_BF16] * sqrt(s->k > s->n ? s->k : s->n);
@@ -163,13 +162,17 @@ static void check_rounded(const struct shape *s)
     free(x), free(w), free(z), free(turned), free(y), free(dx);
 }
 
-static void test_rounded(void **state)
+static void test_transposes(void **state)
 {
     (void)state;
     if (packed_missing(PRECISION_BF16))
         skip();
-    for (int i = 0; i < SHAPES; i++)
-        check_rounded(&shapes[i]);
+    for (int i = 0; i < SHAPES; i++) {
+        check_transpose(&shapes[i],
+                        packed_new_rounded(shapes[i].k, shapes[i].n));
+        check_transpose(&shapes[i],
+                        packed_new(PRECISION_BF16, shapes[i].k, shapes[i].n));
+    }
 }
 
 static void test_values(void **state)
@@ -239,7 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),    cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_gradients), cmocka_unit_test(test_rounded),
+        cmocka_unit_test(test_gradients), cmocka_unit_test(test_transposes),
         cmocka_unit_test(test_bf16),      cmocka_unit_test(test_int8),
     };
     gemm_thread_init();
