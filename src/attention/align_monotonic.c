@@ -12,6 +12,7 @@
  * attention.r [1,1]. State: alignment of the step before [n,width]; when
  * translating, 1 at the word where the process stands. */
 #include "attention/attention.h"
+#include "tensor/vec.h"
 
 static int declare(struct attention *a, struct params *p,
                    const struct config *cfg)
@@ -41,41 +42,100 @@ static struct node *energies(const struct attention *a, struct graph *g,
                       param(g, a->r));
 }
 
-/* The rest of each sentence, from where the process stands. */
-static struct ragged rest(struct graph *g, const struct ragged *over,
-                          const struct node *at)
+/* Words that are scored at a time. */
+enum { STRIDE = 16 };
+
+/* A walk: row i has come to word at[i] of length[i] without stopping, or has
+ * stopped there. */
+struct walk {
+    int *at;
+    bool *stopped;
+};
+
+static void stand(struct graph *g, const struct ragged *over,
+                  const struct node *before, struct walk *w)
 {
-    size_t n = (size_t)at->rows;
-    int *start = arena_array(&g->arena, n, sizeof(*start));
-    int *length = arena_array(&g->arena, n, sizeof(*length));
-    int *first = arena_array(&g->arena, n, sizeof(*first));
-    for (int i = 0; i < at->rows; i++) {
-        first[i] = 0;
-        while (first[i] < over->length[i] - 1 && node_row(at, i)[first[i]] == 0)
-            first[i]++;
-        start[i] = over->start[i] + first[i];
-        length[i] = over->length[i] - first[i];
+    size_t n = (size_t)before->rows;
+    w->at = arena_array(&g->arena, n, sizeof(*w->at));
+    w->stopped = arena_array(&g->arena, n, sizeof(*w->stopped));
+    for (int i = 0; i < before->rows; i++) {
+        w->at[i] = 0;
+        w->stopped[i] = false;
+        while (w->at[i] < over->length[i] - 1 &&
+               node_row(before, i)[w->at[i]] == 0)
+            w->at[i]++;
     }
-    return (struct ragged){ start, length, over->width, first };
 }
 
-/* Walks on to the first word with p >= 1/2, that is, e >= 0. */
-static void walk(struct graph *g, const struct ragged *from,
-                 const struct node *e, int width, struct attention_step *out)
+/* The next words of each row that still walks; how many rows do. */
+static int ahead(struct graph *g, const struct ragged *over,
+                 const struct walk *w, int n, struct ragged *window)
 {
-    struct node *weights = graph_zeros(g, e->rows, width);
-    struct node *after = graph_zeros(g, e->rows, width);
-    for (int i = 0; i < e->rows; i++) {
-        int j = 0;
-        while (j < from->length[i] && !(node_row(e, i)[j] >= 0))
-            j++;
-        bool stopped = j < from->length[i];
-        if (stopped)
-            node_row(weights, i)[from->first[i] + j] = 1;
-        node_row(after, i)[from->first[i] + (stopped ? j : 0)] = 1;
+    int *start = arena_array(&g->arena, (size_t)n, sizeof(*start));
+    int *length = arena_array(&g->arena, (size_t)n, sizeof(*length));
+    int *first = arena_array(&g->arena, (size_t)n, sizeof(*first));
+    int walking = 0;
+    for (int i = 0; i < n; i++) {
+        int left = w->stopped[i] ? 0 : over->length[i] - w->at[i];
+        first[i] = w->at[i];
+        start[i] = over->start[i] + (left > 0 ? w->at[i] : 0);
+        length[i] = left < STRIDE ? left : STRIDE;
+        walking += left > 0;
     }
-    out->weights = weights;
-    out->after.part[0] = after;
+    int width = over->width < STRIDE ? over->width : STRIDE;
+    *window = (struct ragged){ start, length, width, first };
+    return walking;
+}
+
+/* On to the first word with p >= 1/2, that is, e >= 0. */
+static void advance(const struct ragged *window, const struct node *e,
+                    struct walk *w)
+{
+    for (int i = 0; i < e->rows; i++)
+        for (int j = 0; j < window->length[i] && !w->stopped[i]; j++) {
+            w->stopped[i] = node_row(e, i)[j] >= 0;
+            w->at[i] += !w->stopped[i];
+        }
+}
+
+/* The words that were stopped at. A row that stopped nowhere has no context,
+ * and stands where it stood. */
+static struct node *arrive(struct graph *g,
+                           const struct attention_memory *memory,
+                           const struct ragged *over, const struct node *before,
+                           const struct walk *w, struct attention_step *out)
+{
+    int n = before->rows;
+    int *start = arena_array(&g->arena, (size_t)n, sizeof(*start));
+    int *length = arena_array(&g->arena, (size_t)n, sizeof(*length));
+    struct node *one = graph_zeros(g, n, 1);
+    out->weights = graph_zeros(g, n, over->width);
+    out->after.part[0] = graph_zeros(g, n, over->width);
+    for (int i = 0; i < n; i++) {
+        one->value[i] = 1;
+        start[i] = over->start[i] + (w->stopped[i] ? w->at[i] : 0);
+        length[i] = w->stopped[i];
+        if (w->stopped[i])
+            node_row(out->weights, i)[w->at[i]] = 1;
+        vec_copy(node_row(out->after.part[0], i),
+                 node_row(w->stopped[i] ? out->weights : before, i),
+                 (size_t)over->width);
+    }
+    struct ragged words = { start, length, 1, NULL };
+    return weighted_sum(g, one, memory->values, &words);
+}
+
+static struct node *walk(const struct attention *a, struct graph *g,
+                         const struct attention_memory *memory,
+                         const struct ragged *over, struct node *query,
+                         const struct node *before, struct attention_step *out)
+{
+    struct walk w;
+    struct ragged window;
+    stand(g, over, before, &w);
+    while (ahead(g, over, &w, before->rows, &window) > 0)
+        advance(&window, energies(a, g, memory, &window, query), &w);
+    return arrive(g, memory, over, before, &w, out);
 }
 
 static struct node *step(const struct attention *a, struct graph *g,
@@ -85,14 +145,11 @@ static struct node *step(const struct attention *a, struct graph *g,
                          struct attention_step *out)
 {
     struct node *b = before->part[0];
-    if (g->training) {
-        struct node *e = add_noise(g, energies(a, g, memory, over, query));
-        out->weights = monotonic_alignment(g, e, b, over);
-        out->after.part[0] = out->weights;
-    } else {
-        struct ragged from = rest(g, over, b);
-        walk(g, &from, energies(a, g, memory, &from, query), over->width, out);
-    }
+    if (!g->training)
+        return walk(a, g, memory, over, query, b, out);
+    struct node *e = add_noise(g, energies(a, g, memory, over, query));
+    out->weights = monotonic_alignment(g, e, b, over);
+    out->after.part[0] = out->weights;
     return weighted_sum(g, out->weights, memory->values, over);
 }
 
