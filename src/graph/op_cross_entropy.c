@@ -108,7 +108,7 @@ static struct loss chunk_loss(const struct chunk *c)
     profile_enter(c->g->profile, "softmax and loss", PROFILE_FORWARD);
     if (training && c->w->packed_turned)
         gradient_begin(graph_multiplier(c->g), c->w->rows, c->w->cols, c->rows,
-                       true, c->w->grad);
+                       !c->w->blank, c->w->grad);
     for (int i = 0; i < c->rows; i++) {
         struct loss one = row_loss(chunk_row(c, i), c->b->cols,
                                    c->gold[c->first + i], c->config, training);
@@ -133,13 +133,13 @@ static void plain_gradients(const struct chunk *c)
         if (dx)
             gemm_nn(rows, E, V, d, w->value, true, dx);
         if (w->grad)
-            gemm_tn(V, E, rows, d, x, true, w->grad);
+            gemm_tn(V, E, rows, d, x, !w->blank, w->grad);
         return;
     }
     if (dx)
         gemm_nt(rows, E, V, d, w->value, true, dx);
     if (w->grad)
-        gemm_tn(E, V, rows, x, d, true, w->grad);
+        gemm_tn(E, V, rows, x, d, !w->blank, w->grad);
 }
 
 static void chunk_gradients(const struct chunk *c)
@@ -178,8 +178,10 @@ struct loss cross_entropy(struct graph *g, struct node *r, struct node *w,
         struct loss one = chunk_loss(&c);
         total.smoothed += one.smoothed;
         total.nll += one.nll;
-        if (g->training)
+        if (g->training) {
             chunk_gradients(&c);
+            w->blank = false;
+        }
     }
     arena_rewind(&g->arena, mark);
     return total;

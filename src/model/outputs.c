@@ -87,6 +87,7 @@ int output_param(struct params *p, const char *name, int rows, int cols)
                                  .rows = rows,
                                  .cols = cols,
                                  .at_once = true,
+                                 .output = rows > 1,
                                  .init = rows == 1 ? INIT_ZERO : INIT_GLOROT,
                              });
 }

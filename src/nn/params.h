@@ -40,6 +40,8 @@ struct param {
     int blocks;    /* 0 is 1 */
     bool table;    /* read by lookup() only: few rows have a gradient */
     bool at_once;  /* multiplied with the rows of all steps together */
+    bool output;   /* read by cross_entropy() only, which can write a gradient
+                      where nothing is yet (node.blank) */
     size_t offset; /* in floats; set by params_declare */
 };
 

@@ -133,6 +133,26 @@ static void prepare_weights(void *arg, int parameter, int worker)
     model_prepare_training(job->l->model, parameter);
 }
 
+/* What the output layer is to write. */
+static void mark_blank(const struct learner *l, struct graph *g)
+{
+    for (int i = 0; i < l->model->params.count; i++)
+        g->leaf[i]->blank = l->model->params.list[i].output;
+}
+
+/* A gradient that nobody has written is zero. */
+static void clear_blank(const struct learner *l, struct gradients *grads,
+                        const struct graph *g)
+{
+    const struct params *p = &l->model->params;
+    for (int i = 0; i < p->count; i++) {
+        const struct param *one = &p->list[i];
+        if (one->output && (!g->leaf || g->leaf[i]->blank))
+            vec_zero(grads->values + one->offset,
+                     (size_t)one->rows * (size_t)one->cols);
+    }
+}
+
 /* batch -> loss -> back through the tape */
 static void run_shard(void *arg, int task, int worker)
 {
@@ -147,17 +167,21 @@ static void run_shard(void *arg, int task, int worker)
     profile_enter(g->profile, "batch", PROFILE_FORWARD);
     batches_get(job->batches, job->batch, shard, l->shards, &g->arena, &batch);
     memset(out, 0, sizeof(*out));
-    if (batch.source.sentences == 0)
+    if (batch.source.sentences == 0) {
+        clear_blank(l, &l->gradients[shard], g);
         return;
+    }
     g->seed = (uint64_t)l->cfg->training.seed;
     g->update = job->number;
     g->part = (uint32_t)shard;
     model_bind(l->model, &l->gradients[shard], g);
+    mark_blank(l, g);
     out->loss = model_loss(l->model, g, &batch, job->scale, NULL, NULL);
     out->sentences = batch.source.sentences;
     out->source_tokens = batch.source.tokens;
     out->target_tokens = batch.target.tokens;
     graph_backward_tape(g);
+    clear_blank(l, &l->gradients[shard], g);
 }
 
 /* The gradient of a weight that linear() reads, shard after shard. */
@@ -259,7 +283,8 @@ static double update_run(struct job *job, int param, size_t offset, size_t n)
     float *s1 = l->slot[1] ? l->slot[1] + offset : NULL;
     l->optimizer->apply(&job->update, n, l->model->params.values + offset,
                         l->gradients[0].values + offset, s0, s1);
-    for (int s = 0; s < l->shards && !l->noted[param]; s++)
+    bool written = l->noted[param] || l->model->params.list[param].output;
+    for (int s = 0; s < l->shards && !written; s++)
         vec_zero(l->gradients[s].values + offset, n);
     return 0;
 }
