@@ -59,7 +59,7 @@ struct node {
     struct node *previous;       /* on the tape */
     struct product *products;    /* of a leaf: weight gradients to come */
     unsigned char *touched;      /* of a table: rows with a gradient */
-    bool blank;               /* grad holds nothing yet: it is to be written,
+    bool blank;                  /* grad holds nothing yet: it is to be written,
                                  not added to, which clears this */
     int uses;                    /* of a weight: products so far */
     float *turned;               // [cols,rows] of a weight, or NULL

@@ -28,7 +28,7 @@ struct model {
     const struct model_family *family;
     struct params params;
     struct prepared search, training; /* of them; may be empty */
-    int source_size, target_size; /* entries of the vocabularies */
+    int source_size, target_size;     /* entries of the vocabularies */
     struct encoder encoder;
     struct decoder decoder;
 };

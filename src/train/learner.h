@@ -33,7 +33,7 @@ struct learner {
     float *slot[OPTIMIZER_SLOTS]; /* blocks of the layout of the weights */
     float *average;               /* the same, NULL: off */
     int shards;
-    enum precision precision; /* of products */
+    enum precision precision;    /* of products */
     struct gradients *gradients; // [shards]; the first takes the sum
     bool *noted;                 // [parameters]: there by products of notes
     int wave;                    /* shards at a time */

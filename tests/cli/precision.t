@@ -20,6 +20,7 @@ cp out fp32
 
 # The words that are not those of fp32, of all words.
 others() { # FILE
+    # shellcheck disable=SC2317 # called by ok
     awk 'NR == FNR { line[FNR] = $0; next }
         { n = split($0, a, " "); split(line[FNR], b, " "); all += n
           for (i = 1; i <= n; i++) bad += a[i] != b[i] }
@@ -95,6 +96,7 @@ run attn-score -q -m m/best.npz --profile test.txt test.txt
 ok 'scoring shows its profile' grep -q '^output logits' err
 run attn-train run.yaml --model.path p --training.updates 3 --profile
 ok 'training shows its profile' grep -q '^weight gradients' err
+# shellcheck disable=SC2016 # awk's dollars
 ok 'shares add up to all of the time' awk '/^operation/ { on = 1; next }
     on { sum += substr($0, 44, 7) }
     /^\(waiting/ { on = 0 } END { exit !(sum > 99 && sum < 101) }' err

@@ -24,6 +24,7 @@ says '600 pairs of sentences' 'says how many pairs'
 says 'iteration 5: perplexity' 'and how it goes on'
 same lex1 lex2 'the table does not depend on the threads'
 same lex1 lex3 'nor on their number'
+# shellcheck disable=SC2016 # awk's dollars
 ok 'lines of three words, the last one a probability' awk '
     NF != 3 || !($3 > 0 && $3 <= 1) { bad = 1 } END { exit bad || NR < 60 }' lex1
 is 60 "$(awk '$2 != last { last = $2; own += $1 == $2 } END { print own }' lex1)" \

@@ -414,8 +414,8 @@ static void test_block_max(void **state)
     numbers_fill(x, N, 1.0f, 11);
     assert_true(vec_block_max(best, x, N) == vec_max(x, N));
     for (int b = 0; b < 4; b++)
-        assert_true(best[b] == vec_max(x + b * VEC_BLOCK,
-                                       b < 3 ? VEC_BLOCK : 5));
+        assert_true(best[b] ==
+                    vec_max(x + b * VEC_BLOCK, b < 3 ? VEC_BLOCK : 5));
 }
 
 static void test_sums_at_every_alignment(void **state)
