@@ -252,12 +252,21 @@ static tile_fn *const tile_fns[PRECISIONS] = {
     [PRECISION_INT8] = tile_int8,
 };
 
-/* Where the library orders the weights at each product, the more rows the
- * better; their number is then rounded down to what is compiled anyway. */
+/* Where the library orders the weights at each product, few rows are dear: as
+ * many as possible, but a rest of at least one tile, whatever is left over. */
+static int many_rows(int m)
+{
+    int tile = tiles[0];
+    if (m < 2 * tile)
+        return m;
+    int rows = m % tile == 0 ? m : m / tile * tile - tile;
+    return rows < GRADIENT_ROWS ? rows : GRADIENT_ROWS;
+}
+
 static int tile_rows(const struct packed *p, int m)
 {
-    if (p->layout != LAYOUT_PACKED && m > tiles[0])
-        return m < GRADIENT_ROWS ? m / tiles[0] * tiles[0] : GRADIENT_ROWS;
+    if (p->layout != LAYOUT_PACKED)
+        return many_rows(m);
     for (size_t i = 0; i < sizeof(tiles) / sizeof(tiles[0]); i++)
         if (m >= tiles[i])
             return tiles[i];
