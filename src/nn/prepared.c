@@ -49,6 +49,8 @@ void prepared_fill(struct prepared *r, const struct params *p, int i)
     const float *w = p->values + p->list[i].offset;
     if (r->straight[i])
         packed_fill(r->straight[i], w, false);
+    if (r->straight[i] && !r->turned)
+        packed_trim(r->straight[i]);
     if (r->turned && r->turned[i])
         packed_fill(r->turned[i], NULL, true);
 }

@@ -177,6 +177,14 @@ void packed_fill(struct packed *p, const float *w, bool turned)
         fill_plain(p, w, turned);
 }
 
+void packed_trim(struct packed *p)
+{
+    if (p->layout != LAYOUT_PACKED)
+        return;
+    free(p->rounded);
+    p->rounded = NULL;
+}
+
 size_t packed_bytes(const struct packed *p)
 {
     size_t size = (size_t)p->k * (size_t)p->n, bytes = 0;

@@ -48,6 +48,9 @@ void packed_free(struct packed *p);
 /* Takes w[k,n], or the transpose of w[n,k] with `turned`. */
 void packed_fill(struct packed *p, const float *w, bool turned);
 
+/* Gives back what only a transpose would need. */
+void packed_trim(struct packed *p);
+
 size_t packed_bytes(const struct packed *p);
 
 /* y[m,n] = x[m,k] w, + bias[n] where that is not NULL, or + y with `add`. */

@@ -20,6 +20,7 @@ struct compiled {
 
 struct laid_out {
     struct product_shape shape;
+    void *data;
     dnnl_memory_t memory;
 };
 
@@ -131,7 +132,9 @@ struct laid_out *laid_out_new(const struct product_shape *s)
     struct laid_out *l = xcalloc(1, sizeof(*l));
     dnnl_primitive_desc_t made = describe(s);
     l->shape = *s;
-    l->memory = operand(made, dnnl_query_weights_md, DNNL_MEMORY_ALLOCATE);
+    l->data = xaligned(dnnl_memory_desc_get_size(
+        dnnl_primitive_desc_query_md(made, dnnl_query_weights_md, 0)));
+    l->memory = operand(made, dnnl_query_weights_md, l->data);
     dnnl_primitive_desc_destroy(made);
     return l;
 }
@@ -141,6 +144,7 @@ void laid_out_free(struct laid_out *l)
     if (!l)
         return;
     dnnl_memory_destroy(l->memory);
+    free(l->data);
     free(l);
 }
 
