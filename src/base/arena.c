@@ -159,7 +159,7 @@ static void merge_blocks(struct arena *a)
     size_t peak = a->peak;
     arena_release(a);
     a->peak = peak;
-    a->first = block_new(peak + peak / 8);
+    a->first = block_new(peak > LEAST_BLOCK ? peak : LEAST_BLOCK);
 }
 
 void arena_reset(struct arena *a)
