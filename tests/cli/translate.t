@@ -271,7 +271,7 @@ fi
 mkfifo ask answer
 attn-translate -q -m $model <ask >answer 2>err &
 program=$!
-{ sleep "$PATIENCE" && kill -9 $program; } 2>/dev/null &
+{ sleep "$PATIENCE" && kill -9 $program; } >/dev/null 2>&1 &
 watchdog=$!
 exec 3>ask 4<answer
 for line in 'w1 w2' 'w3' '' 'w4 w5 w6' 'w2'; do
