@@ -79,8 +79,7 @@ void model_unprepare(struct model *m)
 
 void model_train_in(struct model *m, enum precision precision)
 {
-    if (precision != PRECISION_FP32)
-        prepared_init(&m->training, &m->params, precision, true);
+    prepared_init(&m->training, &m->params, precision, true);
 }
 
 void model_prepare_training(struct model *m, int parameter)

@@ -64,8 +64,8 @@ void model_free(struct model *m);
 void model_prepare(struct model *m, enum precision precision);
 void model_unprepare(struct model *m);
 
-/* The same for training in less than float32: before the first update, and
- * then, for each parameter, whenever the weights have changed. */
+/* The same for training: before the first update, and then, for each
+ * parameter, whenever the weights have changed. */
 void model_train_in(struct model *m, enum precision precision);
 void model_prepare_training(struct model *m, int parameter);
 

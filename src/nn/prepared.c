@@ -4,12 +4,42 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "tensor/product.h"
 
-static bool is_wanted(const struct param *p, bool training)
+/* In float32 a weight of fewer entries stays in caches, and the library orders
+ * it at each product about as fast. */
+enum { LARGE = 1 << 21 };
+
+static bool is_at_once(const struct param *p)
 {
-    if (p->rows == 1 || p->table)
-        return false;
-    return training || p->init != INIT_EMBEDDING;
+    return p->at_once || p->init == INIT_EMBEDDING;
+}
+
+static bool is_matrix(const struct param *p)
+{
+    return p->rows > 1 && !p->table;
+}
+
+/* A product of few rows with it is dear: it reads, and orders, all of it. */
+static bool pays_in_fp32(const struct param *p)
+{
+    return !is_at_once(p) && (size_t)p->rows * (size_t)p->cols >= LARGE &&
+           !product_missing(PRECISION_FP32);
+}
+
+static void prepare_for_training(struct prepared *r, const struct param *p,
+                                 int i, enum precision precision)
+{
+    if (precision == PRECISION_FP32) {
+        if (!pays_in_fp32(p))
+            return;
+        r->straight[i] = packed_new(precision, p->rows, p->cols);
+        r->turned[i] = packed_new(precision, p->cols, p->rows);
+        return;
+    }
+    r->straight[i] = is_at_once(p) ? packed_new_rounded(p->rows, p->cols)
+                                   : packed_new(precision, p->rows, p->cols);
+    r->turned[i] = packed_new_transpose(r->straight[i]);
 }
 
 void prepared_init(struct prepared *r, const struct params *p,
@@ -21,14 +51,12 @@ void prepared_init(struct prepared *r, const struct params *p,
         ARRAY_ZERO(r->turned, (size_t)p->count);
     for (int i = 0; i < p->count; i++) {
         const struct param *one = &p->list[i];
-        if (!is_wanted(one, training))
+        if (!is_matrix(one))
             continue;
-        bool at_once = one->at_once || one->init == INIT_EMBEDDING;
-        r->straight[i] = training && at_once
-                             ? packed_new_rounded(one->rows, one->cols)
-                             : packed_new(precision, one->rows, one->cols);
         if (training)
-            r->turned[i] = packed_new_transpose(r->straight[i]);
+            prepare_for_training(r, one, i, precision);
+        else if (one->init != INIT_EMBEDDING)
+            r->straight[i] = packed_new(precision, one->rows, one->cols);
     }
 }
 
@@ -52,7 +80,7 @@ void prepared_fill(struct prepared *r, const struct params *p, int i)
     if (r->straight[i] && !r->turned)
         packed_trim(r->straight[i]);
     if (r->turned && r->turned[i])
-        packed_fill(r->turned[i], NULL, true);
+        packed_fill(r->turned[i], w, true);
 }
 
 size_t prepared_bytes(const struct prepared *r)

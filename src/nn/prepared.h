@@ -1,8 +1,8 @@
 /* Parameters made ready for products (tensor/packed.h).
  *
- * For search: each matrix that linear() multiplies with. For training in a
- * lower precision, which is bf16: all of them, and their transposes for the way
- * back. */
+ * For search: each matrix that linear() multiplies with. For training, with
+ * their transposes for the way back: in bf16 all of them, in float32 the large
+ * ones of recurrences. */
 #ifndef ATTN_NN_PREPARED_H
 #define ATTN_NN_PREPARED_H
 

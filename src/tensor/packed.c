@@ -197,6 +197,11 @@ size_t packed_bytes(const struct packed *p)
     return bytes;
 }
 
+enum precision packed_precision(const struct packed *p)
+{
+    return p->precision;
+}
+
 typedef void tile_fn(const struct packed *p, struct multiplier *mu,
                      const struct product_shape *s, const float *x,
                      const float *bias, float *y);

@@ -48,6 +48,8 @@ void packed_free(struct packed *p);
 /* Takes w[k,n], or the transpose of w[n,k] with `turned`. */
 void packed_fill(struct packed *p, const float *w, bool turned);
 
+enum precision packed_precision(const struct packed *p);
+
 /* Gives back what only a transpose would need. */
 void packed_trim(struct packed *p);
 
