@@ -164,7 +164,7 @@ static int note_rows(const struct node *w)
     return rows;
 }
 
-static bool in_bf16(const struct node *w)
+bool node_in_bf16(const struct node *w)
 {
     return w->packed_turned &&
            packed_precision(w->packed_turned) == PRECISION_BF16;
@@ -213,7 +213,7 @@ void graph_weight_gradient(struct graph *tool, const struct node *w, bool add,
 {
     profile_enter(tool->profile, "weight gradients", PROFILE_BACKWARD);
     profile_work(tool->profile, 2.0 * note_rows(w) * w->rows * w->cols);
-    if (in_bf16(w))
+    if (node_in_bf16(w))
         gradient_in_bf16(tool, w, add, dw);
     else
         gradient_in_fp32(tool, w, add, dw);

@@ -123,6 +123,9 @@ struct node *graph_reshape(struct graph *g, struct node *x, int rows, int cols);
 void graph_note_product(struct graph *g, struct node *w, const struct node *x,
                         const struct node *y);
 
+/* Whether products with the weight w, gradients included, are in bf16. */
+bool node_in_bf16(const struct node *w);
+
 /* What products with packed weights need. */
 struct multiplier *graph_multiplier(struct graph *g);
 

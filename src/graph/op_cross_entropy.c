@@ -96,7 +96,7 @@ static void take_gradient(const struct chunk *c, int i)
     bool transposed = c->config->transposed;
     if (c->b->grad)
         vec_add(c->b->grad, d, (size_t)c->b->cols);
-    if (c->w->packed_turned)
+    if (node_in_bf16(c->w))
         gradient_rows(graph_multiplier(c->g), transposed ? d : x,
                       transposed ? x : d, 1);
 }
@@ -106,7 +106,7 @@ static struct loss chunk_loss(const struct chunk *c)
     struct loss total = { 0, 0 };
     bool training = c->g->training;
     profile_enter(c->g->profile, "softmax and loss", PROFILE_FORWARD);
-    if (training && c->w->packed_turned)
+    if (training && node_in_bf16(c->w))
         gradient_begin(graph_multiplier(c->g), c->w->rows, c->w->cols, c->rows,
                        !c->w->blank, c->w->grad);
     for (int i = 0; i < c->rows; i++) {
@@ -148,7 +148,7 @@ static void chunk_gradients(const struct chunk *c)
     bool transposed = c->config->transposed;
     profile_enter(c->g->profile, "output gradients", PROFILE_BACKWARD);
     profile_work(c->g->profile, 4.0 * c->rows * c->b->cols * r->cols);
-    if (!w->packed_turned) {
+    if (!node_in_bf16(w)) {
         plain_gradients(c);
         return;
     }

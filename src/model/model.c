@@ -61,7 +61,7 @@ void model_prepare(struct model *m, enum precision precision)
 {
     model_unprepare(m);
     prepared_init(&m->search, &m->params, precision, false);
-    for (int i = 0; i < m->params.count; i++)
+    for (int i = 0; i < m->search.count; i++)
         prepared_fill(&m->search, &m->params, i);
     output_prepare(&m->decoder.output, &m->params, precision);
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "tensor/product.h"
 
 /* In float32 a weight of fewer entries stays in caches, and the library orders
  * it at each product about as fast. */
@@ -24,40 +23,40 @@ static bool is_matrix(const struct param *p)
 static bool pays_in_fp32(const struct param *p)
 {
     return !is_at_once(p) && (size_t)p->rows * (size_t)p->cols >= LARGE &&
-           !product_missing(PRECISION_FP32);
+           packed_lays_out(PRECISION_FP32);
 }
 
-static void prepare_for_training(struct prepared *r, const struct param *p,
-                                 int i, enum precision precision)
+static bool is_wanted(const struct param *p, enum precision precision,
+                      bool training)
 {
-    if (precision == PRECISION_FP32) {
-        if (!pays_in_fp32(p))
-            return;
-        r->straight[i] = packed_new(precision, p->rows, p->cols);
-        r->turned[i] = packed_new(precision, p->cols, p->rows);
-        return;
-    }
-    r->straight[i] = is_at_once(p) ? packed_new_rounded(p->rows, p->cols)
-                                   : packed_new(precision, p->rows, p->cols);
-    r->turned[i] = packed_new_transpose(r->straight[i]);
+    if (!is_matrix(p))
+        return false;
+    if (!training)
+        return p->init != INIT_EMBEDDING;
+    return precision != PRECISION_FP32 || pays_in_fp32(p);
 }
 
 void prepared_init(struct prepared *r, const struct params *p,
                    enum precision precision, bool training)
 {
+    bool any = false;
     *r = (struct prepared){ .count = p->count };
     ARRAY_ZERO(r->straight, (size_t)p->count);
     if (training)
         ARRAY_ZERO(r->turned, (size_t)p->count);
     for (int i = 0; i < p->count; i++) {
         const struct param *one = &p->list[i];
-        if (!is_matrix(one))
+        if (!is_wanted(one, precision, training))
             continue;
+        any = true;
+        r->straight[i] = training && is_at_once(one)
+                             ? packed_new_rounded(one->rows, one->cols)
+                             : packed_new(precision, one->rows, one->cols);
         if (training)
-            prepare_for_training(r, one, i, precision);
-        else if (one->init != INIT_EMBEDDING)
-            r->straight[i] = packed_new(precision, one->rows, one->cols);
+            r->turned[i] = packed_new_transpose(r->straight[i]);
     }
+    if (!any)
+        prepared_release(r);
 }
 
 void prepared_release(struct prepared *r)

@@ -9,7 +9,7 @@
 #include "nn/params.h"
 #include "tensor/packed.h"
 
-/* Zeroes: nothing is prepared. */
+/* Zeroes: nothing is prepared, nor is anything to be. */
 struct prepared {
     int count;
     struct packed **straight; // [count] of the parameters, NULL: none

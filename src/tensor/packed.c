@@ -86,11 +86,16 @@ const char *packed_missing(enum precision precision)
     return precision == PRECISION_FP32 ? NULL : product_missing(precision);
 }
 
+bool packed_lays_out(enum precision precision)
+{
+    return !product_missing(precision);
+}
+
 struct packed *packed_new(enum precision precision, int k, int n)
 {
     struct packed *p = xcalloc(1, sizeof(*p));
     *p = (struct packed){ .precision = precision, .k = k, .n = n };
-    if (!product_missing(precision))
+    if (packed_lays_out(precision))
         p->weights = laid_out_new(&(struct product_shape){
             .precision = precision, .m = tiles[0], .n = n, .k = k });
     if (precision == PRECISION_INT8) {
@@ -111,6 +116,8 @@ struct packed *packed_new_rounded(int k, int n)
 
 struct packed *packed_new_transpose(const struct packed *of)
 {
+    if (of->precision == PRECISION_FP32)
+        return packed_new(PRECISION_FP32, of->n, of->k);
     struct packed *p = of->layout == LAYOUT_PACKED
                            ? packed_new(PRECISION_BF16, of->n, of->k)
                            : xcalloc(1, sizeof(*p));

@@ -31,6 +31,9 @@ void multiplier_free(struct multiplier *m);
 /* Why this machine or build cannot multiply so, for a message; NULL: it can. */
 const char *packed_missing(enum precision precision);
 
+/* Whether the library lays weights out; fp32 multiplies without that, too. */
+bool packed_lays_out(enum precision precision);
+
 /* packed_missing() has said that the machine can. fp32 that the library
  * does not pack keeps a pointer to the weights given to packed_fill(). */
 struct packed *packed_new(enum precision precision, int k, int n);
@@ -40,20 +43,20 @@ struct packed *packed_new(enum precision precision, int k, int n);
  * training would need. */
 struct packed *packed_new_rounded(int k, int n);
 
-/* The transpose of other weights in bf16, of either sort. It has no weights of
- * its own: to be filled after these (packed_fill with NULL) and freed before. */
+/* The transpose of other weights, of either sort, in their precision. To be
+ * filled from the same w, `turned`, after them, and freed before: in bf16 it
+ * reads what they have rounded. */
 struct packed *packed_new_transpose(const struct packed *of);
 void packed_free(struct packed *p);
 
 /* Takes w[k,n], or the transpose of w[n,k] with `turned`. */
 void packed_fill(struct packed *p, const float *w, bool turned);
 
-enum precision packed_precision(const struct packed *p);
-
 /* Gives back what only a transpose would need. */
 void packed_trim(struct packed *p);
 
 size_t packed_bytes(const struct packed *p);
+enum precision packed_precision(const struct packed *p);
 
 /* y[m,n] = x[m,k] w, + bias[n] where that is not NULL, or + y with `add`. */
 void packed_product(const struct packed *p, struct multiplier *multiplier,

@@ -383,7 +383,7 @@ int learner_update(struct learner *l, const struct batches *batches, size_t i,
                        .shard = shard,
                        .scale = loss_scale(l, batches, i),
                        .average = average_share(l, update) };
-    workers_run(l->workers, l->model->params.count, prepare_weights, &job);
+    workers_run(l->workers, l->model->training.count, prepare_weights, &job);
     run_shards(&job);
     sum_shards(&job, result);
     workers_run(l->workers, l->stretches, reduce_stretch, &job);

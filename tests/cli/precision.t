@@ -62,6 +62,8 @@ run_on test.txt attn-translate -m i8/best.npz
 is 2 "$status" 'a wrong precision in the configuration of a model'
 says 'int8' 'is answered with the right one'
 
+cost() { awk -F '\t' '$1 == "train" { last = $6 } END { print last }' "$1/log.tsv"; }
+
 # --- training -----------------------------------------------------------------
 
 run attn-train run.yaml --model.path b1 --training.precision bf16 --training.updates 120
@@ -76,7 +78,6 @@ if [ "$status" = 0 ]; then
     same b1/best.npz b3/best.npz 'bf16: the same bytes when stopped on the way'
     works 'fp32, as long' attn-train run.yaml --model.path f1 --training.updates 120
     differ b1/best.npz f1/best.npz 'bf16 is not fp32'
-    cost() { awk -F '\t' '$1 == "train" { last = $6 } END { print last }' "$1/log.tsv"; }
     ok 'but nearly' awk "BEGIN { d = $(cost b1) / $(cost f1) - 1; exit !(d * d < 0.01) }"
 else
     says 'training.precision.*AVX512_BF16|training.precision.*without oneDNN' \
@@ -95,7 +96,6 @@ wide() { # FOLDER [OPTION]...
         --training.updates 12 --training.learning_rate 0.001 \
         --validation.log_every 12 "$@"
 }
-final() { awk -F '\t' '$1 == "train" { last = $6 } END { print last }' "$1/log.tsv"; }
 wide w1
 wide w2 --training.threads 2
 same w1/best.npz w2/best.npz 'wide: the same bytes for any number of threads'
@@ -103,7 +103,7 @@ ONEDNN_MAX_CPU_ISA=AVX2 && export ONEDNN_MAX_CPU_ISA
 wide w3
 unset ONEDNN_MAX_CPU_ISA
 ok 'and the loss of products with plain weights' \
-    awk "BEGIN { d = $(final w1) / $(final w3) - 1; exit !(d * d < 1e-7) }"
+    awk "BEGIN { d = $(cost w1) / $(cost w3) - 1; exit !(d * d < 1e-7) }"
 
 # --- where the time goes ------------------------------------------------------
 

@@ -144,7 +144,7 @@ static void check_transpose(const struct shape *s, struct packed *p)
     float *dx = ARRAY_ZERO(dx, (size_t)ROWS * (size_t)s->k);
     struct packed *q = packed_new_transpose(p);
     packed_fill(p, w, false);
-    packed_fill(q, NULL, true);
+    packed_fill(q, w, true);
     packed_product(p, mu, ROWS, x, NULL, false, y);
     packed_product(q, mu, ROWS, z, NULL, true, dx);
     double bound = bounds[PRECISION_BF16] * sqrt(s->k > s->n ? s->k : s->n);
