@@ -52,9 +52,15 @@ static float *new_block(struct graph *g, const struct node *x)
     return arena_alloc(&g->arena, node_size(x) * sizeof(float));
 }
 
-struct node *graph_node(struct graph *g, const struct op *op, int rows,
-                        int cols, struct node *a, struct node *b,
-                        struct node *c, struct node *d)
+static void put_on_tape(struct graph *g, struct node *y)
+{
+    y->previous = g->tape;
+    g->tape = y;
+}
+
+struct node *graph_spent_node(struct graph *g, const struct op *op, int rows,
+                              int cols, struct node *a, struct node *b,
+                              struct node *c, struct node *d)
 {
     profile_enter(g->profile, op->name, PROFILE_FORWARD);
     struct node *y = new_node(g, rows, cols);
@@ -67,11 +73,28 @@ struct node *graph_node(struct graph *g, const struct op *op, int rows,
     y->value = new_block(g, y);
     if (!g->training || !wanted)
         return y;
+    y->grad = y->value;
+    put_on_tape(g, y);
+    return y;
+}
+
+struct node *graph_node(struct graph *g, const struct op *op, int rows,
+                        int cols, struct node *a, struct node *b,
+                        struct node *c, struct node *d)
+{
+    struct node *y = graph_spent_node(g, op, rows, cols, a, b, c, d);
+    if (!y->grad)
+        return y;
     y->grad = new_block(g, y);
     vec_zero(y->grad, node_size(y));
-    y->previous = g->tape;
-    g->tape = y;
     return y;
+}
+
+void node_hand_back(struct node *x, int first, int cols)
+{
+    for (int i = 0; i < x->rows && x->grad && x->grad != x->value; i++)
+        vec_add(node_grad_row(x, i) + first, node_row(x, i) + first,
+                (size_t)cols);
 }
 
 struct node *graph_in_place(struct graph *g, const struct op *op,
@@ -85,10 +108,8 @@ struct node *graph_in_place(struct graph *g, const struct op *op,
     z->in[0] = a;
     z->in[1] = b;
     assert(!g->training || y->grad || (!a->grad && !b->grad));
-    if (!z->grad)
-        return z;
-    z->previous = g->tape;
-    g->tape = z;
+    if (z->grad)
+        put_on_tape(g, z);
     return z;
 }
 

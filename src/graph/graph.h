@@ -101,6 +101,17 @@ struct node *graph_node(struct graph *g, const struct op *op, int rows,
                         int cols, struct node *a, struct node *b,
                         struct node *c, struct node *d);
 
+/* The same, spent: its one reader uses the value up, may write what it likes
+ * over it, and on the way back leaves the gradient of every row there. Value
+ * and gradient are one memory, which is not zeroed. */
+struct node *graph_spent_node(struct graph *g, const struct op *op, int rows,
+                              int cols, struct node *a, struct node *b,
+                              struct node *c, struct node *d);
+
+/* For a reader that has left the gradient of these columns in the place of the
+ * value of x: adds it to the gradient, where that is elsewhere. */
+void node_hand_back(struct node *x, int first, int cols);
+
 /* A result that is written over its first operand y: same memory, value and
  * gradient. The caller changes the value; nothing else may use y. */
 struct node *graph_in_place(struct graph *g, const struct op *op,

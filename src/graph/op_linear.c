@@ -98,13 +98,14 @@ static void forward(struct graph *g, const struct node *x, struct node *w,
         gemm_rows(x->rows, w->cols, x->cols, x->value, w->value, add_to, y);
 }
 
+static const struct op linear_op = { "linear", linear_backward };
+
 struct node *linear(struct graph *g, struct node *x, struct node *w,
                     struct node *b)
 {
-    static const struct op op = { "linear", linear_backward };
     assert(x->cols == w->rows);
     assert(!b || (b->rows == 1 && b->cols == w->cols));
-    struct node *y = graph_node(g, &op, x->rows, w->cols, x, w, b, NULL);
+    struct node *y = graph_node(g, &linear_op, x->rows, w->cols, x, w, b, NULL);
     forward(g, x, w, b, false, y);
     return y;
 }
@@ -115,6 +116,17 @@ static void into_backward(struct graph *g, struct node *y)
     struct node *x = y->in[0], *w = y->in[1];
     input_gradient(g, x, w, y);
     weight_gradient(g, w, x, y);
+}
+
+struct node *linear_spent(struct graph *g, struct node *x, struct node *w,
+                          struct node *b)
+{
+    assert(x->cols == w->rows);
+    assert(!b || (b->rows == 1 && b->cols == w->cols));
+    struct node *y = graph_spent_node(g, &linear_op, x->rows, w->cols, x, w, b,
+                                      NULL);
+    forward(g, x, w, b, false, y);
+    return y;
 }
 
 struct node *linear_into(struct graph *g, struct node *y, struct node *x,

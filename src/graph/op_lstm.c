@@ -1,79 +1,90 @@
 /* i, f, o = sigma(a_i), sigma(a_f), sigma(a_o); n = tanh(a_g);
  * c' = f * c + i * n; h' = o * tanh(c')
- * Hochreiter & Schmidhuber 1997, Gers et al. 2000, without peepholes. */
+ * Hochreiter & Schmidhuber 1997, Gers et al. 2000, without peepholes.
+ *
+ * The gates take the place of a, and on the way back da takes theirs: columns
+ * up to 3H in the one operation, the rest in the other. */
 #include <assert.h>
 
 #include "graph/ops.h"
 #include "tensor/kernel.h"
 
-KERNEL static void cell_row(int H, const float *restrict a,
+KERNEL static void cell_row(int H, float *restrict i_f, float *restrict n,
                             const float *restrict c, float *restrict out)
 {
-    for (int i = 0; i < H; i++)
-        out[i] = fma32(approx_sigmoid(a[H + i]), c[i],
-                       approx_sigmoid(a[i]) * approx_tanh(a[2 * H + i]));
+    for (int k = 0; k < 2 * H; k++)
+        i_f[k] = approx_sigmoid(i_f[k]);
+    for (int k = 0; k < H; k++) {
+        n[k] = approx_tanh(n[k]);
+        out[k] = fma32(i_f[H + k], c[k], i_f[k] * n[k]);
+    }
 }
 
 /* dc += f dy; da_i = dy n i (1 - i); da_f = dy c f (1 - f);
  * da_g = dy i (1 - n^2) */
 KERNEL static void cell_row_back(int H, const float *restrict dy,
-                                 const float *restrict a,
-                                 const float *restrict c, float *restrict da,
+                                 float *restrict i, float *restrict f,
+                                 float *restrict n, const float *restrict c,
                                  float *restrict dc)
 {
     for (int k = 0; k < H; k++) {
-        float i = approx_sigmoid(a[k]), f = approx_sigmoid(a[H + k]);
-        float n = approx_tanh(a[2 * H + k]);
-        dc[k] = fma32(f, dy[k], dc[k]);
-        da[k] = fma32(dy[k] * n, i * (1.0f - i), da[k]);
-        da[H + k] = fma32(dy[k] * c[k], f * (1.0f - f), da[H + k]);
-        da[2 * H + k] = fma32(dy[k] * i, fma32(-n, n, 1.0f), da[2 * H + k]);
+        float da_i = dy[k] * n[k] * (i[k] * (1.0f - i[k]));
+        float da_g = dy[k] * i[k] * fma32(-n[k], n[k], 1.0f);
+        dc[k] = fma32(f[k], dy[k], dc[k]);
+        f[k] = dy[k] * c[k] * (f[k] * (1.0f - f[k]));
+        i[k] = da_i;
+        n[k] = da_g;
     }
 }
 
-KERNEL static void state_row(int H, const float *restrict a,
-                             const float *restrict c, float *restrict out)
+KERNEL static void state_row(int H, float *restrict o, const float *restrict c,
+                             float *restrict out)
 {
-    for (int i = 0; i < H; i++)
-        out[i] = approx_sigmoid(a[3 * H + i]) * approx_tanh(c[i]);
+    for (int k = 0; k < H; k++) {
+        o[k] = approx_sigmoid(o[k]);
+        out[k] = o[k] * approx_tanh(c[k]);
+    }
 }
 
-/* dc += dy o (1 - tanh^2 c); da_o += dy tanh(c) o (1 - o) */
+/* dc += dy o (1 - tanh^2 c); da_o = dy tanh(c) o (1 - o) */
 KERNEL static void state_row_back(int H, const float *restrict dy,
-                                  const float *restrict a,
-                                  const float *restrict c, float *restrict da,
+                                  float *restrict o, const float *restrict c,
                                   float *restrict dc)
 {
-    for (int i = 0; i < H; i++) {
-        float o = approx_sigmoid(a[3 * H + i]), t = approx_tanh(c[i]);
-        dc[i] = fma32(dy[i] * o, fma32(-t, t, 1.0f), dc[i]);
-        da[3 * H + i] = fma32(dy[i] * t, o * (1.0f - o), da[3 * H + i]);
+    for (int k = 0; k < H; k++) {
+        float t = approx_tanh(c[k]);
+        dc[k] = fma32(dy[k] * o[k], fma32(-t, t, 1.0f), dc[k]);
+        o[k] = dy[k] * t * (o[k] * (1.0f - o[k]));
     }
 }
 
-typedef void row_back_fn(int H, const float *restrict dy,
-                         const float *restrict a, const float *restrict c,
-                         float *restrict da, float *restrict dc);
-
-static void rows_back(struct graph *g, struct node *y, row_back_fn *row_back)
+static float *sink_for(struct graph *g, const struct node *c)
 {
-    struct node *a = y->in[0], *c = y->in[1];
-    int H = y->cols;
-    float *sink = arena_array(&g->arena, 5 * (size_t)H, sizeof(*sink));
-    for (int i = 0; i < y->rows; i++)
-        row_back(H, node_grad_row(y, i), node_row(a, i), node_row(c, i),
-                 a->grad ? node_grad_row(a, i) : sink,
-                 c->grad ? node_grad_row(c, i) : sink + 4 * H);
+    return arena_array(&g->arena, (size_t)c->cols, sizeof(float));
 }
 
 static void cell_backward(struct graph *g, struct node *y)
 {
-    rows_back(g, y, cell_row_back);
+    struct node *a = y->in[0], *c = y->in[1];
+    int H = y->cols;
+    float *sink = sink_for(g, c);
+    for (int i = 0; i < y->rows; i++) {
+        float *gates = node_row(a, i);
+        cell_row_back(H, node_grad_row(y, i), gates, gates + H, gates + 2 * H,
+                      node_row(c, i), c->grad ? node_grad_row(c, i) : sink);
+    }
+    node_hand_back(a, 0, 3 * H);
 }
 
 static void state_backward(struct graph *g, struct node *y)
 {
-    rows_back(g, y, state_row_back);
+    struct node *a = y->in[0], *c = y->in[1];
+    int H = y->cols;
+    float *sink = sink_for(g, c);
+    for (int i = 0; i < y->rows; i++)
+        state_row_back(H, node_grad_row(y, i), node_row(a, i) + 3 * H,
+                       node_row(c, i), c->grad ? node_grad_row(c, i) : sink);
+    node_hand_back(a, 3 * H, H);
 }
 
 struct node *lstm_cell(struct graph *g, struct node *a, struct node *c)
@@ -82,7 +93,8 @@ struct node *lstm_cell(struct graph *g, struct node *a, struct node *c)
     assert(a->cols == 4 * c->cols && a->rows == c->rows);
     struct node *y = graph_node(g, &op, c->rows, c->cols, a, c, NULL, NULL);
     for (int i = 0; i < y->rows; i++)
-        cell_row(y->cols, node_row(a, i), node_row(c, i), node_row(y, i));
+        cell_row(y->cols, node_row(a, i), node_row(a, i) + 2 * y->cols,
+                 node_row(c, i), node_row(y, i));
     return y;
 }
 
@@ -92,6 +104,7 @@ struct node *lstm_state(struct graph *g, struct node *a, struct node *c)
     assert(a->cols == 4 * c->cols && a->rows == c->rows);
     struct node *y = graph_node(g, &op, c->rows, c->cols, a, c, NULL, NULL);
     for (int i = 0; i < y->rows; i++)
-        state_row(y->cols, node_row(a, i), node_row(c, i), node_row(y, i));
+        state_row(y->cols, node_row(a, i) + 3 * y->cols, node_row(c, i),
+                  node_row(y, i));
     return y;
 }

@@ -152,6 +152,83 @@ struct node *stack_rows(struct graph *g, struct node *const *parts, int count)
     return y;
 }
 
+/* Where the gradients of picked rows go: side after side, NULL: nowhere. */
+struct picked {
+    int sides;
+    int cols[NODE_INPUTS];
+    float **grad; // [n sides]
+};
+
+static void stacked_backward(struct graph *g, struct node *y)
+{
+    (void)g;
+    const struct picked *p = y->extra;
+    float *const *dx = p->grad;
+    for (int i = 0; i < y->rows; i++) {
+        const float *dy = node_grad_row(y, i);
+        for (int k = 0; k < p->sides; dy += p->cols[k++], dx++)
+            if (*dx)
+                vec_add(*dx, dy, (size_t)p->cols[k]);
+    }
+}
+
+/* For each row of a stack, the part it is in and which row of that it is. */
+struct place {
+    struct node *part;
+    int row;
+};
+
+static const struct place *places(struct graph *g, const struct picks *picks)
+{
+    int rows = 0;
+    for (int i = 0; i < picks->count; i++)
+        rows += picks->parts[i]->rows;
+    struct place *list = arena_array(&g->arena, (size_t)rows, sizeof(*list));
+    for (int i = 0, k = 0; i < picks->count; i++)
+        for (int r = 0; r < picks->parts[i]->rows; r++)
+            list[k++] = (struct place){ picks->parts[i], r };
+    return list;
+}
+
+/* Fills the columns from `first` on. */
+static void pick_side(struct graph *g, struct node *y,
+                      const struct picks *picks, int side, int first)
+{
+    const struct place *place = places(g, picks);
+    const struct picked *p = y->extra;
+    for (int i = 0; i < y->rows; i++) {
+        const struct place *from = &place[picks->index[i]];
+        vec_copy(node_row(y, i) + first, node_row(from->part, from->row),
+                 (size_t)p->cols[side]);
+        p->grad[i * p->sides + side] = from->part->grad
+                                           ? node_grad_row(from->part,
+                                                           from->row)
+                                           : NULL;
+    }
+}
+
+struct node *pick_stacked(struct graph *g, const struct picks *picks, int sides,
+                          int n)
+{
+    static const struct op op = { "pick_stacked", stacked_backward };
+    struct picked *p = arena_alloc(&g->arena, sizeof(*p));
+    struct node *in[NODE_INPUTS] = { NULL };
+    int cols = 0;
+    assert(sides > 0 && sides <= NODE_INPUTS);
+    p->sides = sides;
+    p->grad = arena_array(&g->arena, (size_t)(n * sides), sizeof(*p->grad));
+    for (int k = 0; k < sides; k++) {
+        in[k] = wanting(picks[k].parts, picks[k].count);
+        p->cols[k] = in[k]->cols;
+        cols += in[k]->cols;
+    }
+    struct node *y = graph_node(g, &op, n, cols, in[0], in[1], in[2], in[3]);
+    y->extra = p;
+    for (int k = 0, first = 0; k < sides; first += p->cols[k++])
+        pick_side(g, y, &picks[k], k, first);
+    return y;
+}
+
 /* d table[ids_i] += dy_i; the table is a leaf that knows which rows of its
  * gradient were touched. */
 static void lookup_backward(struct graph *g, struct node *y)

@@ -15,6 +15,11 @@
 struct node *linear(struct graph *g, struct node *x, struct node *w,
                     struct node *b);
 
+/* The same for one reader that uses the result up, all of it: rnn_state(),
+ * gru_gates(), or lstm_cell() with lstm_state(). The gradient takes the place of the value. */
+struct node *linear_spent(struct graph *g, struct node *x, struct node *w,
+                          struct node *b);
+
 /* y[n,m] + x[n,k] w[k,m], in the place of y: nothing else may use y. */
 struct node *linear_into(struct graph *g, struct node *y, struct node *x,
                          struct node *w);
@@ -72,6 +77,19 @@ struct node *pick_rows(struct graph *g, struct node *x, const int *index,
 /* The parts one below the other; all of the same width. parts is kept. */
 struct node *stack_rows(struct graph *g, struct node *const *parts, int count);
 
+/* Rows picked of parts that are numbered as stack_rows() would put them. */
+struct picks {
+    struct node *const *parts;
+    int count;
+    const int *index; // [n]
+};
+
+/* Side by side, for each of up to NODE_INPUTS picks: row i is its row index[i].
+ * As stack_rows(), pick_rows() and join_columns(), but without the results
+ * between them. */
+struct node *pick_stacked(struct graph *g, const struct picks *picks, int sides,
+                          int n);
+
 /* Row i of the table[V,E] for ids[i]; ids is kept. */
 struct node *lookup(struct graph *g, struct node *table, const int *ids, int n);
 
@@ -89,13 +107,18 @@ struct node *add_noise(struct graph *g, struct node *x);
 /* x[n,k] + b for a number b[1,1]. */
 struct node *add_number(struct graph *g, struct node *x, struct node *b);
 
+/* tanh a, which it uses up: nothing else may read a. */
+struct node *rnn_state(struct graph *g, struct node *a);
+
 /* GRU gates, reset gate after the matrix. gx[n,3H] = xW + b, gh[n,3H] = hU + c
- * in the order r, z, n; h[n,H] -> h'[n,H]. */
+ * in the order r, z, n, which it uses up: nothing else may read them;
+ * h[n,H] -> h'[n,H]. */
 struct node *gru_gates(struct graph *g, struct node *gx, struct node *gh,
                        struct node *h);
 
 /* LSTM from its pre-activations a[n,4H] in the order i, f, g, o and the cell
- * c[n,H]: the new cell, then the new state from it. */
+ * c[n,H]: the new cell, then the new state from it. Each uses its columns of a
+ * up, the second the last H: nothing else may read them. */
 struct node *lstm_cell(struct graph *g, struct node *a, struct node *c);
 struct node *lstm_state(struct graph *g, struct node *a, struct node *c);
 

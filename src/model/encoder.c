@@ -52,14 +52,13 @@ int encoder_declare(struct encoder *e, struct params *p,
     return self_declare(&e->self, p, cfg, e->width);
 }
 
-/* Runs the cell over a packed input; all states of all steps, stacked. */
+/* Runs the cell over a packed input; the states of each step. */
 static void recur(const struct cell_weights *w, struct graph *g,
                   const struct packing *pack, struct node *x,
-                  struct node *states[CELL_STATES])
+                  struct node **steps[CELL_STATES])
 {
     struct node *inputs = cell_inputs(g, w, x); // [N,gH]
     struct node *now[CELL_STATES] = { NULL, NULL };
-    struct node **steps[CELL_STATES];
     int count = w->cell->states;
     for (int s = 0; s < count; s++) {
         now[s] = graph_zeros(g, pack->sentences, w->hidden);
@@ -75,8 +74,6 @@ static void recur(const struct cell_weights *w, struct graph *g,
         for (int s = 0; s < count; s++)
             steps[s][t] = now[s];
     }
-    for (int s = 0; s < CELL_STATES; s++)
-        states[s] = s < count ? stack_rows(g, steps[s], pack->steps) : NULL;
 }
 
 /* The row, among packed ones, of the state in which each sentence ends. */
@@ -90,12 +87,6 @@ static const int *last_rows(struct graph *g, const struct packing *pack,
     return rows;
 }
 
-static struct node *beside(struct graph *g, struct node *left,
-                           struct node *right)
-{
-    return left ? join_columns(g, left, right) : right;
-}
-
 /* One layer in all its directions: x[N,I] -> [N,M], and where it ended. */
 static struct node *run_layer(const struct encoder *e, struct graph *g,
                               const struct packing *pack,
@@ -104,18 +95,20 @@ static struct node *run_layer(const struct encoder *e, struct graph *g,
 {
     const int *read[DIRECTIONS] = { pack->forward, pack->backward };
     const int *back[DIRECTIONS] = { pack->row, pack->back_row };
-    struct node *out = NULL;
+    struct picks all[DIRECTIONS], ends[CELL_STATES][DIRECTIONS];
+    int states = e->cell[layer][0].cell->states;
     for (int d = 0; d < e->directions; d++) {
-        struct node *states[CELL_STATES];
+        struct node **steps[CELL_STATES];
         recur(&e->cell[layer][d], g, pack,
-              pick_rows(g, x, read[d], pack->tokens), states);
-        out = beside(g, out, pick_rows(g, states[0], back[d], pack->tokens));
-        const int *ends = last_rows(g, pack, source, d);
-        for (int s = 0; s < CELL_STATES && states[s]; s++)
-            last[s] = beside(g, last[s],
-                             pick_rows(g, states[s], ends, pack->sentences));
+              pick_rows(g, x, read[d], pack->tokens), steps);
+        all[d] = (struct picks){ steps[0], pack->steps, back[d] };
+        const int *end = last_rows(g, pack, source, d);
+        for (int s = 0; s < states; s++)
+            ends[s][d] = (struct picks){ steps[s], pack->steps, end };
     }
-    return out;
+    for (int s = 0; s < states; s++)
+        last[s] = pick_stacked(g, ends[s], e->directions, pack->sentences);
+    return pick_stacked(g, all, e->directions, pack->tokens);
 }
 
 /* The rows of the memory are the words of the source. */

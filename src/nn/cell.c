@@ -104,7 +104,7 @@ struct node *cell_inputs(struct graph *g, const struct cell_weights *w,
                          struct node *x)
 {
     if (w->W_gain < 0)
-        return linear(g, x, param(g, w->W), param(g, w->b));
+        return linear_spent(g, x, param(g, w->W), param(g, w->b));
     struct node *a = linear(g, x, param(g, w->W), NULL);
     return w->C < 0 ? normalise_inputs(g, w, a) : a;
 }
@@ -114,7 +114,7 @@ struct node *cell_state_part(struct graph *g, const struct cell_weights *w,
 {
     struct node *U = param(g, w->U), *c = param_or_null(g, w->c);
     if (w->U_gain < 0)
-        return linear(g, h, U, c);
+        return linear_spent(g, h, U, c);
     return layer_norm(g, linear(g, h, U, NULL), param(g, w->U_gain), c);
 }
 

@@ -69,7 +69,8 @@ void cell_declare(struct cell_weights *w, const struct cell *cell,
 
 /* The part of the pre-activations that does not depend on the state: x[n,I] W
  * + b, normalised; but x W alone where a second input is still to be added
- * before it is. */
+ * before it is. It is for one cell_step(), or, row by row, for the steps of one
+ * recurrence, which use it up. */
 struct node *cell_inputs(struct graph *g, const struct cell_weights *w,
                          struct node *x);
 

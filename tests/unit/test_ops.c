@@ -177,6 +177,21 @@ static struct node *build_join_itself(struct graph *g, struct node **leaf)
     return join_columns(g, x, x);
 }
 
+/* Two stacks side by side; a part without a gradient, a row picked twice. */
+static struct node *build_pick_stacked(struct graph *g, struct node **leaf)
+{
+    static const int left[] = { 5, 0, 3, 3 }, right[] = { 0, 1, 1, 0 };
+    struct node **parts = arena_array(&g->arena, 4, sizeof(*parts));
+    parts[0] = leaf[0];
+    parts[1] = graph_zeros(g, 1, 4);
+    parts[2] = leaf[1];
+    parts[3] = leaf[2];
+    return pick_stacked(g,
+                        (const struct picks[]){ { parts, 3, left },
+                                                { parts + 3, 1, right } },
+                        2, 4);
+}
+
 static struct node *build_pick(struct graph *g, struct node **leaf)
 {
     static const int index[] = { 2, -1, 0, 2, 3, -1, 2 };
@@ -225,9 +240,52 @@ static struct node *build_dropout_rows(struct graph *g, struct node **leaf)
     return dropout_rows(g, leaf[0], 0.4f);
 }
 
+/* For operations that use up what they read. */
+static struct node *copy(struct graph *g, struct node *x)
+{
+    return scale(g, x, 1);
+}
+
+static struct node *build_rnn(struct graph *g, struct node **leaf)
+{
+    return rnn_state(g, copy(g, leaf[0]));
+}
+
+/* Two steps of each cell, as a recurrence makes them: x, W, h, U. */
+static struct node *build_rnn_spent(struct graph *g, struct node **leaf)
+{
+    struct node *a = linear_spent(g, leaf[0], leaf[1], NULL), *h = leaf[2];
+    for (int t = 0; t < 2; t++)
+        h = rnn_state(g,
+                      linear_into(g, graph_view(g, a, 2 * t, 2), h, leaf[3]));
+    return h;
+}
+
+static struct node *build_gru_spent(struct graph *g, struct node **leaf)
+{
+    struct node *a = linear_spent(g, leaf[0], leaf[1], NULL), *h = leaf[2];
+    for (int t = 0; t < 2; t++)
+        h = gru_gates(g, graph_view(g, a, 2 * t, 2),
+                      linear_spent(g, h, leaf[3], NULL), h);
+    return h;
+}
+
+static struct node *build_lstm_spent(struct graph *g, struct node **leaf)
+{
+    struct node *a = linear_spent(g, leaf[0], leaf[1], NULL), *h = leaf[2];
+    struct node *c = h;
+    for (int t = 0; t < 2; t++) {
+        struct node *now = graph_view(g, a, 2 * t, 2);
+        now = linear_into(g, now, h, leaf[3]);
+        c = lstm_cell(g, now, c);
+        h = lstm_state(g, now, c);
+    }
+    return h;
+}
+
 static struct node *build_gru(struct graph *g, struct node **leaf)
 {
-    return gru_gates(g, leaf[0], leaf[1], leaf[2]);
+    return gru_gates(g, copy(g, leaf[0]), copy(g, leaf[1]), leaf[2]);
 }
 
 /* The state goes in by two ways. */
@@ -235,25 +293,25 @@ static struct node *build_gru_step(struct graph *g, struct node **leaf)
 {
     struct node *h = node_tanh(g, leaf[0]);
     for (int t = 0; t < 2; t++)
-        h = gru_gates(g, graph_view(g, leaf[3], 2 * t, 2),
+        h = gru_gates(g, copy(g, graph_view(g, leaf[3], 2 * t, 2)),
                       linear(g, h, leaf[1], leaf[2]), h);
     return h;
 }
 
 static struct node *build_lstm(struct graph *g, struct node **leaf)
 {
-    struct node *c = lstm_cell(g, leaf[0], leaf[1]);
-    return join_columns(g, c, lstm_state(g, leaf[0], c));
+    struct node *a = copy(g, leaf[0]), *c = lstm_cell(g, a, leaf[1]);
+    return join_columns(g, c, lstm_state(g, a, c));
 }
 
 static struct node *build_lstm_cell(struct graph *g, struct node **leaf)
 {
-    return lstm_cell(g, leaf[0], leaf[1]);
+    return lstm_cell(g, copy(g, leaf[0]), leaf[1]);
 }
 
 static struct node *build_lstm_state(struct graph *g, struct node **leaf)
 {
-    return lstm_state(g, leaf[0], leaf[1]);
+    return lstm_state(g, copy(g, leaf[0]), leaf[1]);
 }
 
 /* Five queries; two share a sentence, one sentence has one word. */
@@ -491,6 +549,8 @@ static const struct small_graph graphs[] = {
     { "pick_rows", build_pick, .leaf = { { "x", 4, 5 } } },
     { "stack_rows", build_stack,
       .leaf = { { "a", 3, 4 }, { "b", 1, 4 }, { "c", 2, 4 } } },
+    { "pick_stacked", build_pick_stacked,
+      .leaf = { { "a", 2, 4 }, { "b", 3, 4 }, { "c", 2, 3 } } },
     { "lookup", build_lookup, .leaf = { { "table", 6, 4 } } },
     { "graph_view", build_views, .leaf = { { "x", 5, 3 } } },
     { "dropout", build_dropout, .leaf = { { "x", 6, 7 } }, .random = true },
@@ -505,6 +565,19 @@ static const struct small_graph graphs[] = {
                 { "u", 4, 12 },
                 { "c", 1, 12 },
                 { "gx", 4, 12 } } },
+    { "rnn_state", build_rnn, .leaf = { { "a", 3, 19 } } },
+    { "rnn steps, spent", build_rnn_spent,
+      .leaf = { { "x", 4, 3 }, { "w", 3, 4 }, { "h", 2, 4 }, { "u", 4, 4 } } },
+    { "gru steps, spent", build_gru_spent,
+      .leaf = { { "x", 4, 3 },
+                { "w", 3, 12 },
+                { "h", 2, 4 },
+                { "u", 4, 12 } } },
+    { "lstm steps, spent", build_lstm_spent,
+      .leaf = { { "x", 4, 3 },
+                { "w", 3, 16 },
+                { "h", 2, 4 },
+                { "u", 4, 16 } } },
     { "lstm", build_lstm, .leaf = { { "a", 3, 20 }, { "c", 3, 5 } } },
     { "lstm_cell", build_lstm_cell,
       .leaf = { { "a", 2, 76 }, { "c", 2, 19 } } },
@@ -788,7 +861,7 @@ static void test_gru_values(void **state)
     struct node *gx = random_leaf(&g, B, 3 * H, 2, 1);
     struct node *gh = random_leaf(&g, B, 3 * H, 2, 2);
     struct node *h = random_leaf(&g, B, H, 1, 3);
-    struct node *y = gru_gates(&g, gx, gh, h);
+    struct node *y = gru_gates(&g, copy(&g, gx), copy(&g, gh), h);
     for (int b = 0; b < B; b++)
         for (int i = 0; i < H; i++) {
             double r = sigma(at(gx, b, i) + at(gh, b, i));
@@ -806,8 +879,8 @@ static void test_lstm_values(void **state)
     struct graph g = scratch_graph();
     struct node *a = random_leaf(&g, B, 4 * H, 2, 1);
     struct node *c = random_leaf(&g, B, H, 2, 3);
-    struct node *cell = lstm_cell(&g, a, c);
-    struct node *h = lstm_state(&g, a, cell);
+    struct node *spent = copy(&g, a), *cell = lstm_cell(&g, spent, c);
+    struct node *h = lstm_state(&g, spent, cell);
     for (int b = 0; b < B; b++)
         for (int k = 0; k < H; k++) {
             double i = sigma(at(a, b, k)), f = sigma(at(a, b, H + k));
