@@ -4,32 +4,6 @@
 #include "graph/ops.h"
 #include "tensor/vec.h"
 
-static void join_backward(struct graph *g, struct node *y)
-{
-    (void)g;
-    int column = 0;
-    for (int k = 0; k < 2; k++) {
-        struct node *x = y->in[k];
-        for (int i = 0; i < y->rows && x->grad; i++)
-            vec_add(node_grad_row(x, i), node_grad_row(y, i) + column,
-                    (size_t)x->cols);
-        column += x->cols;
-    }
-}
-
-struct node *join_columns(struct graph *g, struct node *a, struct node *b)
-{
-    static const struct op op = { "join_columns", join_backward };
-    assert(a->rows == b->rows);
-    struct node *y = graph_node(g, &op, a->rows, a->cols + b->cols, a, b, NULL,
-                                NULL);
-    for (int i = 0; i < y->rows; i++) {
-        vec_copy(node_row(y, i), node_row(a, i), (size_t)a->cols);
-        vec_copy(node_row(y, i) + a->cols, node_row(b, i), (size_t)b->cols);
-    }
-    return y;
-}
-
 static void columns_backward(struct graph *g, struct node *y)
 {
     (void)g;

@@ -60,9 +60,6 @@ struct node *node_tanh(struct graph *g, struct node *x);
 /* y_ij = max(x_i,2j, x_i,2j+1): x[n,2R] -> [n,R]. */
 struct node *maxout(struct graph *g, struct node *x);
 
-/* [a b]: columns side by side, same rows. */
-struct node *join_columns(struct graph *g, struct node *a, struct node *b);
-
 /* Columns first … first + cols - 1 of x. */
 struct node *split_columns(struct graph *g, struct node *x, int first,
                            int cols);
@@ -85,8 +82,7 @@ struct picks {
 };
 
 /* Side by side, for each of up to NODE_INPUTS picks: row i is its row index[i].
- * As stack_rows(), pick_rows() and join_columns(), but without the results
- * between them. */
+ * As pick_rows() of stack_rows(), but without the results between them. */
 struct node *pick_stacked(struct graph *g, const struct picks *picks, int sides,
                           int n);
 

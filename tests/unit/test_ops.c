@@ -166,15 +166,30 @@ static struct node *build_tanh(struct graph *g, struct node **leaf)
     return node_tanh(g, leaf[0]);
 }
 
-static struct node *build_join(struct graph *g, struct node **leaf)
+/* [a b], by pick_stacked(). */
+static struct node *beside(struct graph *g, struct node *a, struct node *b)
 {
-    return join_columns(g, leaf[0], leaf[1]);
+    int *row = arena_array(&g->arena, (size_t)a->rows, sizeof(*row));
+    struct node **part = arena_array(&g->arena, 2, sizeof(*part));
+    for (int i = 0; i < a->rows; i++)
+        row[i] = i;
+    part[0] = a;
+    part[1] = b;
+    return pick_stacked(g,
+                        (const struct picks[]){ { part, 1, row },
+                                                { part + 1, 1, row } },
+                        2, a->rows);
 }
 
-static struct node *build_join_itself(struct graph *g, struct node **leaf)
+static struct node *build_beside(struct graph *g, struct node **leaf)
+{
+    return beside(g, leaf[0], leaf[1]);
+}
+
+static struct node *build_beside_itself(struct graph *g, struct node **leaf)
 {
     struct node *x = node_tanh(g, leaf[0]);
-    return join_columns(g, x, x);
+    return beside(g, x, x);
 }
 
 /* Two stacks side by side; a part without a gradient, a row picked twice. */
@@ -301,7 +316,7 @@ static struct node *build_gru_step(struct graph *g, struct node **leaf)
 static struct node *build_lstm(struct graph *g, struct node **leaf)
 {
     struct node *a = copy(g, leaf[0]), *c = lstm_cell(g, a, leaf[1]);
-    return join_columns(g, c, lstm_state(g, a, c));
+    return beside(g, c, lstm_state(g, a, c));
 }
 
 static struct node *build_lstm_cell(struct graph *g, struct node **leaf)
@@ -457,15 +472,14 @@ static struct node *build_noise(struct graph *g, struct node **leaf)
 /* The larger of each pair stays the larger: tanh of x, x of twice its size. */
 static struct node *build_maxout(struct graph *g, struct node **leaf)
 {
-    struct node *pairs = join_columns(g, leaf[0], scale(g, leaf[0], 3));
+    struct node *pairs = beside(g, leaf[0], scale(g, leaf[0], 3));
     return maxout(g, graph_reshape(g, pairs, 2 * pairs->rows, pairs->cols / 2));
 }
 
 static struct node *build_columns(struct graph *g, struct node **leaf)
 {
     struct node *x = node_tanh(g, leaf[0]);
-    return join_columns(g, split_columns(g, x, 3, 4),
-                        split_columns(g, x, 0, 5));
+    return beside(g, split_columns(g, x, 3, 4), split_columns(g, x, 0, 5));
 }
 
 static struct node *build_heads(struct graph *g, struct node **leaf)
@@ -544,8 +558,8 @@ static const struct small_graph graphs[] = {
     { "add", build_add, .leaf = { { "a", 3, 5 }, { "b", 3, 5 } } },
     { "add itself", build_add_itself, .leaf = { { "a", 3, 5 } } },
     { "tanh", build_tanh, .leaf = { { "x", 4, 9 } }, .bound = 2 },
-    { "join_columns", build_join, .leaf = { { "a", 3, 5 }, { "b", 3, 2 } } },
-    { "join itself", build_join_itself, .leaf = { { "a", 3, 5 } } },
+    { "side by side", build_beside, .leaf = { { "a", 3, 5 }, { "b", 3, 2 } } },
+    { "beside itself", build_beside_itself, .leaf = { { "a", 3, 5 } } },
     { "pick_rows", build_pick, .leaf = { { "x", 4, 5 } } },
     { "stack_rows", build_stack,
       .leaf = { { "a", 3, 4 }, { "b", 1, 4 }, { "c", 2, 4 } } },
