@@ -201,11 +201,11 @@ static void gradient_in_bf16(struct graph *tool, const struct node *w, bool add,
     gradient_end(m);
 }
 
-/* As few products as there is room for. */
+/* In products of up to CHUNK rows, which are copied together. */
 static void gradient_in_fp32(struct graph *tool, const struct node *w, bool add,
                              float *dw)
 {
-    enum { CHUNK = 2048 };
+    enum { CHUNK = 512 };
     const struct product *p = w->products;
     int largest = CHUNK, total = note_rows(w);
     for (const struct product *q = p; q; q = q->next)
