@@ -98,16 +98,32 @@ static void forward(struct graph *g, const struct node *x, struct node *w,
         gemm_rows(x->rows, w->cols, x->cols, x->value, w->value, add_to, y);
 }
 
-static const struct op linear_op = { "linear", linear_backward };
+/* graph_node or graph_spent_node */
+typedef struct node *node_fn(struct graph *g, const struct op *op, int rows,
+                             int cols, struct node *a, struct node *b,
+                             struct node *c, struct node *d);
+
+static struct node *affine(struct graph *g, struct node *x, struct node *w,
+                           struct node *b, node_fn *make)
+{
+    static const struct op op = { "linear", linear_backward };
+    assert(x->cols == w->rows);
+    assert(!b || (b->rows == 1 && b->cols == w->cols));
+    struct node *y = make(g, &op, x->rows, w->cols, x, w, b, NULL);
+    forward(g, x, w, b, false, y);
+    return y;
+}
 
 struct node *linear(struct graph *g, struct node *x, struct node *w,
                     struct node *b)
 {
-    assert(x->cols == w->rows);
-    assert(!b || (b->rows == 1 && b->cols == w->cols));
-    struct node *y = graph_node(g, &linear_op, x->rows, w->cols, x, w, b, NULL);
-    forward(g, x, w, b, false, y);
-    return y;
+    return affine(g, x, w, b, graph_node);
+}
+
+struct node *linear_spent(struct graph *g, struct node *x, struct node *w,
+                          struct node *b)
+{
+    return affine(g, x, w, b, graph_spent_node);
 }
 
 /* dx += dy w^T; dw += x^T dy; the gradient of the rest is dy itself */
@@ -116,17 +132,6 @@ static void into_backward(struct graph *g, struct node *y)
     struct node *x = y->in[0], *w = y->in[1];
     input_gradient(g, x, w, y);
     weight_gradient(g, w, x, y);
-}
-
-struct node *linear_spent(struct graph *g, struct node *x, struct node *w,
-                          struct node *b)
-{
-    assert(x->cols == w->rows);
-    assert(!b || (b->rows == 1 && b->cols == w->cols));
-    struct node *y = graph_spent_node(g, &linear_op, x->rows, w->cols, x, w, b,
-                                      NULL);
-    forward(g, x, w, b, false, y);
-    return y;
 }
 
 struct node *linear_into(struct graph *g, struct node *y, struct node *x,

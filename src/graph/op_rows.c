@@ -96,6 +96,14 @@ static void stack_backward(struct graph *g, struct node *y)
     }
 }
 
+static int stack_height(struct node *const *parts, int count)
+{
+    int rows = 0;
+    for (int i = 0; i < count; i++)
+        rows += parts[i]->rows;
+    return rows;
+}
+
 /* Any part that wants a gradient makes the whole want one. */
 static struct node *wanting(struct node *const *parts, int count)
 {
@@ -109,11 +117,9 @@ struct node *stack_rows(struct graph *g, struct node *const *parts, int count)
 {
     static const struct op op = { "stack_rows", stack_backward };
     assert(count > 0);
-    int rows = 0;
-    for (int i = 0; i < count; i++)
-        rows += parts[i]->rows;
-    struct node *y = graph_node(g, &op, rows, parts[0]->cols,
-                                wanting(parts, count), NULL, NULL, NULL);
+    struct node *y = graph_node(g, &op, stack_height(parts, count),
+                                parts[0]->cols, wanting(parts, count), NULL,
+                                NULL, NULL);
     struct stack *stack = arena_alloc(&g->arena, sizeof(*stack));
     *stack = (struct stack){ parts, count };
     y->extra = stack;
@@ -152,12 +158,11 @@ struct place {
     int row;
 };
 
-static const struct place *places(struct graph *g, const struct picks *picks)
+static const struct place *places(struct graph *g, const struct picks *picks,
+                                  int *rows)
 {
-    int rows = 0;
-    for (int i = 0; i < picks->count; i++)
-        rows += picks->parts[i]->rows;
-    struct place *list = arena_array(&g->arena, (size_t)rows, sizeof(*list));
+    *rows = stack_height(picks->parts, picks->count);
+    struct place *list = arena_array(&g->arena, (size_t)*rows, sizeof(*list));
     for (int i = 0, k = 0; i < picks->count; i++)
         for (int r = 0; r < picks->parts[i]->rows; r++)
             list[k++] = (struct place){ picks->parts[i], r };
@@ -168,9 +173,11 @@ static const struct place *places(struct graph *g, const struct picks *picks)
 static void pick_side(struct graph *g, struct node *y,
                       const struct picks *picks, int side, int first)
 {
-    const struct place *place = places(g, picks);
+    int rows;
+    const struct place *place = places(g, picks, &rows);
     const struct picked *p = y->extra;
     for (int i = 0; i < y->rows; i++) {
+        assert(picks->index[i] >= 0 && picks->index[i] < rows);
         const struct place *from = &place[picks->index[i]];
         vec_copy(node_row(y, i) + first, node_row(from->part, from->row),
                  (size_t)p->cols[side]);
