@@ -152,16 +152,31 @@ struct node *graph_reshape(struct graph *g, struct node *x, int rows, int cols)
     return y;
 }
 
-void graph_note_product(struct graph *g, struct node *w, const struct node *x,
-                        const struct node *y)
+static void note(struct graph *g, struct node *w, struct product one)
 {
     struct product *p = arena_alloc(&g->arena, sizeof(*p));
+    assert(!w->op);
     if (!w->products) {
         w->previous = g->weights;
         g->weights = w;
     }
-    *p = (struct product){ .x = x, .y = y, .next = w->products };
+    one.next = w->products;
+    *p = one;
     w->products = p;
+}
+
+void graph_note_product(struct graph *g, struct node *w, const struct node *x,
+                        const struct node *y)
+{
+    assert(!node_is_looked_up(w));
+    note(g, w, (struct product){ .x = x, .y = y });
+}
+
+void graph_note_lookup(struct graph *g, struct node *w, const int *ids,
+                       const struct node *y)
+{
+    assert(!w->products || node_is_looked_up(w));
+    note(g, w, (struct product){ .ids = ids, .y = y });
 }
 
 /* Copies a run of notes, up to `limit` rows, one below the other. */
@@ -240,6 +255,20 @@ void graph_weight_gradient(struct graph *tool, const struct node *w, bool add,
         gradient_in_fp32(tool, w, add, dw);
 }
 
+/* dw[ids_i] += dy_i */
+void graph_lookup_gradient(struct graph *tool, const struct node *w, float *dw,
+                           unsigned char *touched)
+{
+    profile_enter(tool->profile, "lookup", PROFILE_BACKWARD);
+    for (const struct product *p = w->products; p; p = p->next)
+        for (int i = 0; i < p->y->rows; i++) {
+            vec_add(dw + (size_t)p->ids[i] * (size_t)w->cols,
+                    node_grad_row(p->y, i), (size_t)w->cols);
+            if (touched)
+                touched[p->ids[i]] = 1;
+        }
+}
+
 void graph_backward_tape(struct graph *g)
 {
     for (struct node *y = g->tape; y; y = y->previous) {
@@ -253,7 +282,10 @@ void graph_backward(struct graph *g)
 {
     graph_backward_tape(g);
     for (struct node *w = g->weights; w; w = w->previous)
-        graph_weight_gradient(g, w, true, w->grad);
+        if (node_is_looked_up(w))
+            graph_lookup_gradient(g, w, w->grad, w->touched);
+        else
+            graph_weight_gradient(g, w, true, w->grad);
     g->weights = NULL;
 }
 

@@ -22,7 +22,8 @@
  * Weight gradients are not computed node by node: a product with a leaf notes
  * (x, dy) on the leaf, and graph_backward() ends with one product for each
  * leaf over all its notes. A recurrence of T steps so costs one product for
- * its weights, not T.
+ * its weights, not T. A lookup notes (ids, dy), and graphs that share a table
+ * can so add to one gradient, in turn.
  *
  * A graph belongs to one thread at a time. */
 #ifndef ATTN_GRAPH_GRAPH_H
@@ -57,7 +58,8 @@ struct node {
     struct node *in[NODE_INPUTS];
     void *extra;
     struct node *previous;       /* on the tape */
-    struct product *products;    /* of a leaf: weight gradients to come */
+    struct product *products;    /* of a leaf: weight gradients to come, all
+                                    of lookups or none */
     unsigned char *touched;      /* of a table: rows with a gradient */
     bool blank;                  /* grad holds nothing yet: it is to be written,
                                  not added to, which clears this */
@@ -67,9 +69,11 @@ struct node {
     const struct packed *packed_turned; /* and its transpose; or NULL */
 };
 
-/* A note on a weight: its gradient gets x^T dy. */
+/* A note on a weight: its gradient gets x^T dy. Row i of a lookup's x would be
+ * 1 at ids[i] and 0 elsewhere: it has the ids instead. */
 struct product {
     const struct node *x, *y;
+    const int *ids;
     struct product *next;
 };
 
@@ -134,6 +138,10 @@ struct node *graph_reshape(struct graph *g, struct node *x, int rows, int cols);
 void graph_note_product(struct graph *g, struct node *w, const struct node *x,
                         const struct node *y);
 
+/* Notes that row ids[i] of the gradient of the leaf w gets row i of dy. */
+void graph_note_lookup(struct graph *g, struct node *w, const int *ids,
+                       const struct node *y);
+
 /* Whether products with the weight w, gradients included, are in bf16. */
 bool node_in_bf16(const struct node *w);
 
@@ -147,10 +155,18 @@ void graph_backward(struct graph *g);
 /* The same in two steps, for those who share out the second: the tape, after
  * which the notes are still there; and the product of all notes on a weight,
  * put into dw or added to it, with the memory of `tool`, a graph of the calling
- * thread. */
+ * thread. The rows of all lookups in a table are added to dw, and marked in
+ * `touched` where that is not NULL. */
 void graph_backward_tape(struct graph *g);
 void graph_weight_gradient(struct graph *tool, const struct node *w, bool add,
                            float *dw);
+void graph_lookup_gradient(struct graph *tool, const struct node *w, float *dw,
+                           unsigned char *touched);
+
+static inline bool node_is_looked_up(const struct node *w)
+{
+    return w->products && w->products->ids;
+}
 
 /* Random numbers of a node are functions of where in a run it is drawn: a key
  * of 32 bits for a row, and a number in [0,1). Whoever draws adds one to

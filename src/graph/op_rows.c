@@ -210,19 +210,10 @@ struct node *pick_stacked(struct graph *g, const struct picks *picks, int sides,
     return y;
 }
 
-/* d table[ids_i] += dy_i; the table is a leaf that knows which rows of its
- * gradient were touched. */
+/* d table[ids_i] += dy_i, later */
 static void lookup_backward(struct graph *g, struct node *y)
 {
-    (void)g;
-    const int *ids = y->extra;
-    struct node *table = y->in[0];
-    for (int i = 0; i < y->rows; i++) {
-        vec_add(node_grad_row(table, ids[i]), node_grad_row(y, i),
-                (size_t)y->cols);
-        if (table->touched)
-            table->touched[ids[i]] = 1;
-    }
+    graph_note_lookup(g, y->in[0], y->extra, y);
 }
 
 struct node *lookup(struct graph *g, struct node *table, const int *ids, int n)

@@ -184,20 +184,25 @@ static void run_shard(void *arg, int task, int worker)
     clear_blank(l, &l->gradients[shard], g);
 }
 
-/* The gradient of a weight that linear() reads, shard after shard. */
-static void sum_products(void *arg, int param, int worker)
+/* The gradient of a weight that linear() or lookup() reads, shard after shard,
+ * in the block of the first. */
+static void sum_notes(void *arg, int param, int worker)
 {
     struct job *job = arg;
     struct learner *l = job->l;
-    size_t offset = l->model->params.list[param].offset;
-    l->tool[worker].profile = workers_profile(l->workers, worker);
+    struct graph *tool = &l->tool[worker];
+    float *dw = l->gradients[0].values + l->model->params.list[param].offset;
+    tool->profile = workers_profile(l->workers, worker);
     for (int k = 0; k < l->wave && job->first + k < l->shards; k++) {
         struct node *const *leaf = l->graph[k].leaf; /* NULL: an empty shard */
         if (!leaf || !leaf[param]->products)
             continue;
-        graph_weight_gradient(&l->tool[worker], leaf[param],
-                              job->written[param],
-                              l->gradients[0].values + offset);
+        if (node_is_looked_up(leaf[param])) {
+            graph_lookup_gradient(tool, leaf[param], dw,
+                                  l->gradients[0].touched[param]);
+            continue;
+        }
+        graph_weight_gradient(tool, leaf[param], job->written[param], dw);
         job->written[param] = true;
     }
 }
@@ -212,7 +217,7 @@ static void run_shards(struct job *job)
         int left = l->shards - job->first;
         workers_run(l->workers, left < l->wave ? left : l->wave, run_shard,
                     job);
-        workers_run(l->workers, p->count, sum_products, job);
+        workers_run(l->workers, p->count, sum_notes, job);
     }
     for (int i = 0; i < p->count; i++) {
         const struct param *one = &p->list[i];
@@ -224,6 +229,18 @@ static void run_shards(struct job *job)
     free(written);
 }
 
+/* Whether every shard has a part of this gradient. */
+static bool is_scattered(const struct learner *l, int param)
+{
+    return !l->noted[param] && !l->model->params.list[param].table;
+}
+
+/* Whether the next update writes this gradient, instead of adding to it. */
+static bool is_overwritten(const struct learner *l, int param)
+{
+    return l->noted[param] || l->model->params.list[param].output;
+}
+
 /* The gradient row of the first shard gets the sum over all of them. */
 static void add_shards(const struct learner *l, size_t offset, size_t n)
 {
@@ -231,15 +248,6 @@ static void add_shards(const struct learner *l, size_t offset, size_t n)
         for (int s = 0; s + step < l->shards; s += 2 * step)
             vec_add(l->gradients[s].values + offset,
                     l->gradients[s + step].values + offset, n);
-}
-
-/* Whether any shard has touched this row of a table. */
-static bool row_touched(const struct learner *l, int param, int row)
-{
-    for (int s = 0; s < l->shards; s++)
-        if (l->gradients[s].touched[param][row])
-            return true;
-    return false;
 }
 
 /* Calls fn for the runs of floats in a stretch that have a gradient. */
@@ -256,14 +264,14 @@ static double each_run(struct job *job, int number, run_fn *fn)
                   (size_t)s->rows * cols);
     double sum = 0;
     for (int r = s->first; r < s->first + s->rows; r++)
-        if (row_touched(l, s->param, r))
+        if (l->gradients[0].touched[s->param][r])
             sum += fn(job, s->param, p->offset + (size_t)r * cols, cols);
     return sum;
 }
 
 static double reduce_run(struct job *job, int param, size_t offset, size_t n)
 {
-    if (!job->l->noted[param])
+    if (is_scattered(job->l, param))
         add_shards(job->l, offset, n);
     return vec_square_sum(job->l->gradients[0].values + offset, n);
 }
@@ -283,8 +291,8 @@ static double update_run(struct job *job, int param, size_t offset, size_t n)
     float *s1 = l->slot[1] ? l->slot[1] + offset : NULL;
     l->optimizer->apply(&job->update, n, l->model->params.values + offset,
                         l->gradients[0].values + offset, s0, s1);
-    bool written = l->noted[param] || l->model->params.list[param].output;
-    for (int s = 0; s < l->shards && !written; s++)
+    int used = is_scattered(l, param) ? l->shards : 1;
+    for (int s = 0; s < used && !is_overwritten(l, param); s++)
         vec_zero(l->gradients[s].values + offset, n);
     return 0;
 }
@@ -307,9 +315,8 @@ static void update_stretch(void *arg, int number, int worker)
                   PROFILE_BACKWARD);
     each_run(job, number, update_run);
     if (p->table)
-        for (int k = 0; k < l->shards; k++)
-            memset(l->gradients[k].touched[s->param] + s->first, 0,
-                   (size_t)s->rows);
+        memset(l->gradients[0].touched[s->param] + s->first, 0,
+               (size_t)s->rows);
     size_t offset = p->offset + (size_t)s->first * (size_t)p->cols;
     if (l->average)
         mix_average(l->average + offset, l->model->params.values + offset,
