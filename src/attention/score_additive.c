@@ -44,8 +44,8 @@ static struct node *compare(const struct attention *a, struct graph *g,
     struct node **rows = arena_array(&g->arena, 2, sizeof(struct node *));
     rows[0] = v;
     rows[1] = param(g, a->w);
-    return covered_scores(g, q, memory->keys, stack_rows(g, rows, 2),
-                          memory->coverage, over);
+    struct node *vw = stack_rows(g, &(struct stack){ rows, 2 });
+    return covered_scores(g, q, memory->keys, vw, memory->coverage, over);
 }
 
 const struct score score_additive = { .name = "additive",

@@ -34,9 +34,17 @@ static void bias_gradient(struct node *b, const struct node *y)
 
 /* Few rows against a transposed weight are slow. A weight that many steps of
  * a recurrence use is turned once instead. */
-static bool worth_turning(const struct node *x, const struct node *w)
+static bool worth_turning(int rows, const struct node *w)
 {
-    return is_leaf(w) && w->uses >= 6 && x->rows < 192;
+    return is_leaf(w) && w->uses >= 6 && rows < 192;
+}
+
+static void turn(struct graph *g, int rows, struct node *w)
+{
+    if (w->turned || w->packed_turned || !worth_turning(rows, w))
+        return;
+    w->turned = arena_alloc(&g->arena, node_size(w) * sizeof(float));
+    vec_transpose(w->turned, w->value, w->rows, w->cols);
 }
 
 /* dx += dy w^T */
@@ -45,21 +53,17 @@ static void input_gradient(struct graph *g, struct node *x, struct node *w,
 {
     if (!x->grad)
         return;
+    turn(g, x->rows, w);
     profile_work(g->profile, 2.0 * x->rows * x->cols * y->cols);
     if (w->packed_turned) {
         packed_product(w->packed_turned, graph_multiplier(g), x->rows, y->grad,
                        NULL, true, x->grad);
         return;
     }
-    if (!worth_turning(x, w)) {
+    if (worth_turning(x->rows, w))
+        gemm_nn(x->rows, x->cols, y->cols, y->grad, w->turned, true, x->grad);
+    else
         gemm_nt(x->rows, x->cols, y->cols, y->grad, w->value, true, x->grad);
-        return;
-    }
-    if (!w->turned) {
-        w->turned = arena_alloc(&g->arena, node_size(w) * sizeof(float));
-        vec_transpose(w->turned, w->value, w->rows, w->cols);
-    }
-    gemm_nn(x->rows, x->cols, y->cols, y->grad, w->turned, true, x->grad);
 }
 
 /* dx += dy w^T; dw += x^T dy; db += sum dy */
@@ -141,5 +145,58 @@ struct node *linear_into(struct graph *g, struct node *y, struct node *x,
     assert(x->cols == w->rows && y->rows == x->rows && y->cols == w->cols);
     struct node *z = graph_in_place(g, &op, y, x, w);
     forward(g, x, w, NULL, true, z);
+    return z;
+}
+
+/* The rows of a stack, for as long as a product takes. */
+static struct node whole_stack(struct graph *g, const struct stack *x)
+{
+    struct node whole = { .rows = stack_rows_of(x), .cols = x->parts[0]->cols };
+    whole.value = arena_alloc(&g->arena, node_size(&whole) * sizeof(float));
+    return whole;
+}
+
+/* dx += dy w^T, of all parts at once */
+static void stack_gradient(struct graph *g, const struct stack *x,
+                           struct node *w, const struct node *y)
+{
+    if (!stack_wanting(x)->grad)
+        return;
+    turn(g, y->rows, w); /* which stays */
+    struct arena_mark mark = arena_mark(&g->arena);
+    struct node whole = whole_stack(g, x);
+    whole.grad = whole.value;
+    vec_zero(whole.grad, node_size(&whole));
+    input_gradient(g, &whole, w, y);
+    stack_add_gradients(x, whole.grad);
+    arena_rewind(&g->arena, mark);
+}
+
+/* dx += dy w^T; dw += x^T dy; the gradient of the rest is dy itself */
+static void stack_into_backward(struct graph *g, struct node *y)
+{
+    const struct stack *x = y->extra;
+    stack_gradient(g, x, y->in[0], y);
+    for (int i = 0, first = 0; i < x->count; first += x->parts[i++]->rows)
+        weight_gradient(g, y->in[0], x->parts[i],
+                        graph_view(g, y, first, x->parts[i]->rows));
+}
+
+struct node *linear_stack_into(struct graph *g, struct node *y,
+                               const struct stack *x, struct node *w)
+{
+    static const struct op op = { "linear_stack_into", stack_into_backward };
+    if (x->count == 1)
+        return linear_into(g, y, x->parts[0], w);
+    struct node *z = graph_in_place(g, &op, y, w, stack_wanting(x));
+    struct stack *kept = arena_alloc(&g->arena, sizeof(*kept));
+    *kept = *x;
+    z->extra = kept;
+    struct arena_mark mark = arena_mark(&g->arena);
+    struct node whole = whole_stack(g, x);
+    assert(whole.rows == y->rows && whole.cols == w->rows);
+    stack_values(x, whole.value);
+    forward(g, &whole, w, NULL, true, z);
+    arena_rewind(&g->arena, mark);
     return z;
 }

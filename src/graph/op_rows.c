@@ -78,57 +78,24 @@ struct node *pick_rows(struct graph *g, struct node *x, const int *index, int n)
     return y;
 }
 
-struct stack {
-    struct node *const *parts;
-    int count;
-};
-
 static void stack_backward(struct graph *g, struct node *y)
 {
     (void)g;
-    const struct stack *stack = y->extra;
-    const float *dy = y->grad;
-    for (int i = 0; i < stack->count; i++) {
-        struct node *x = stack->parts[i];
-        if (x->grad)
-            vec_add(x->grad, dy, node_size(x));
-        dy += node_size(x);
-    }
+    stack_add_gradients(y->extra, y->grad);
 }
 
-static int stack_height(struct node *const *parts, int count)
-{
-    int rows = 0;
-    for (int i = 0; i < count; i++)
-        rows += parts[i]->rows;
-    return rows;
-}
-
-/* Any part that wants a gradient makes the whole want one. */
-static struct node *wanting(struct node *const *parts, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (parts[i]->grad)
-            return parts[i];
-    return parts[0];
-}
-
-struct node *stack_rows(struct graph *g, struct node *const *parts, int count)
+struct node *stack_rows(struct graph *g, const struct stack *x)
 {
     static const struct op op = { "stack_rows", stack_backward };
-    assert(count > 0);
-    struct node *y = graph_node(g, &op, stack_height(parts, count),
-                                parts[0]->cols, wanting(parts, count), NULL,
-                                NULL, NULL);
-    struct stack *stack = arena_alloc(&g->arena, sizeof(*stack));
-    *stack = (struct stack){ parts, count };
-    y->extra = stack;
-    float *out = y->value;
-    for (int i = 0; i < count; i++) {
-        assert(parts[i]->cols == y->cols);
-        vec_copy(out, parts[i]->value, node_size(parts[i]));
-        out += node_size(parts[i]);
-    }
+    if (x->count == 1)
+        return x->parts[0];
+    struct node *wanting = stack_wanting(x);
+    struct node *y = graph_node(g, &op, stack_rows_of(x), wanting->cols,
+                                wanting, NULL, NULL, NULL);
+    struct stack *kept = arena_alloc(&g->arena, sizeof(*kept));
+    *kept = *x;
+    y->extra = kept;
+    stack_values(x, y->value);
     return y;
 }
 
@@ -158,14 +125,14 @@ struct place {
     int row;
 };
 
-static const struct place *places(struct graph *g, const struct picks *picks,
+static const struct place *places(struct graph *g, const struct stack *of,
                                   int *rows)
 {
-    *rows = stack_height(picks->parts, picks->count);
+    *rows = stack_rows_of(of);
     struct place *list = arena_array(&g->arena, (size_t)*rows, sizeof(*list));
-    for (int i = 0, k = 0; i < picks->count; i++)
-        for (int r = 0; r < picks->parts[i]->rows; r++)
-            list[k++] = (struct place){ picks->parts[i], r };
+    for (int i = 0, k = 0; i < of->count; i++)
+        for (int r = 0; r < of->parts[i]->rows; r++)
+            list[k++] = (struct place){ of->parts[i], r };
     return list;
 }
 
@@ -174,7 +141,7 @@ static void pick_side(struct graph *g, struct node *y,
                       const struct picks *picks, int side, int first)
 {
     int rows;
-    const struct place *place = places(g, picks, &rows);
+    const struct place *place = places(g, &picks->of, &rows);
     const struct picked *p = y->extra;
     for (int i = 0; i < y->rows; i++) {
         assert(picks->index[i] >= 0 && picks->index[i] < rows);
@@ -199,7 +166,7 @@ struct node *pick_stacked(struct graph *g, const struct picks *picks, int sides,
     p->sides = sides;
     p->grad = arena_array(&g->arena, (size_t)(n * sides), sizeof(*p->grad));
     for (int k = 0; k < sides; k++) {
-        in[k] = wanting(picks[k].parts, picks[k].count);
+        in[k] = stack_wanting(&picks[k].of);
         p->cols[k] = in[k]->cols;
         cols += in[k]->cols;
     }

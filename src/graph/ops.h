@@ -10,6 +10,7 @@
 #define ATTN_GRAPH_OPS_H
 
 #include "graph/graph.h"
+#include "graph/stack.h"
 
 /* x[n,k] w[k,m] + b[1,m]; b may be NULL. */
 struct node *linear(struct graph *g, struct node *x, struct node *w,
@@ -23,6 +24,10 @@ struct node *linear_spent(struct graph *g, struct node *x, struct node *w,
 /* y[n,m] + x[n,k] w[k,m], in the place of y: nothing else may use y. */
 struct node *linear_into(struct graph *g, struct node *y, struct node *x,
                          struct node *w);
+
+/* The same for x in parts, as with stack_rows(), whose result is not kept. */
+struct node *linear_stack_into(struct graph *g, struct node *y,
+                               const struct stack *x, struct node *w);
 
 /* Some columns of a matrix and of a bias. */
 struct columns {
@@ -71,13 +76,12 @@ struct node *split_heads(struct graph *g, struct node *x, int heads);
 struct node *pick_rows(struct graph *g, struct node *x, const int *index,
                        int n);
 
-/* The parts one below the other; all of the same width. parts is kept. */
-struct node *stack_rows(struct graph *g, struct node *const *parts, int count);
+/* The stack as one matrix; a single part is the result itself. */
+struct node *stack_rows(struct graph *g, const struct stack *x);
 
-/* Rows picked of parts that are numbered as stack_rows() would put them. */
+/* Rows picked of a stack. */
 struct picks {
-    struct node *const *parts;
-    int count;
+    struct stack of;
     const int *index; // [n]
 };
 

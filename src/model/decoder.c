@@ -170,7 +170,7 @@ void decoder_step(const struct decoder *d, struct graph *g,
 
 struct node *decoder_readout(const struct decoder *d, struct graph *g,
                              const struct decoder_inputs *inputs,
-                             struct node *const *feature)
+                             const struct stack *feature)
 {
     return d->style->readout(d, g, inputs, feature);
 }

@@ -65,7 +65,7 @@ struct style {
                  const struct decoder_state *before, struct decoder_step *step);
     struct node *(*readout)(const struct decoder *d, struct graph *g,
                             const struct decoder_inputs *inputs,
-                            struct node *const *feature);
+                            const struct stack *feature);
 };
 
 extern const struct style *const styles[];
@@ -109,7 +109,7 @@ void decoder_step(const struct decoder *d, struct graph *g,
 /* features of n steps -> readouts [n,R], with dropout */
 struct node *decoder_readout(const struct decoder *d, struct graph *g,
                              const struct decoder_inputs *inputs,
-                             struct node *const *feature);
+                             const struct stack *feature);
 
 /* For styles: runs the stacked cells on the first one's pre-activations and
  * its second input (NULL: none), returns the top layer's output. */

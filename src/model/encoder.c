@@ -101,10 +101,10 @@ static struct node *run_layer(const struct encoder *e, struct graph *g,
         struct node **steps[CELL_STATES];
         recur(&e->cell[layer][d], g, pack,
               pick_rows(g, x, read[d], pack->tokens), steps);
-        all[d] = (struct picks){ steps[0], pack->steps, back[d] };
+        all[d] = (struct picks){ { steps[0], pack->steps }, back[d] };
         const int *end = last_rows(g, pack, source, d);
         for (int s = 0; s < states; s++)
-            ends[s][d] = (struct picks){ steps[s], pack->steps, end };
+            ends[s][d] = (struct picks){ { steps[s], pack->steps }, end };
     }
     for (int s = 0; s < states; s++)
         last[s] = pick_stacked(g, ends[s], e->directions, pack->sentences);

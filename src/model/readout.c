@@ -61,11 +61,11 @@ void readout_deep_declare(struct decoder *d, struct params *p,
 
 struct node *readout_deep(const struct decoder *d, struct graph *g,
                           const struct decoder_inputs *inputs,
-                          struct node *const *feature)
+                          const struct stack *feature)
 {
     struct node *t = inputs->readout;
-    t = linear_into(g, t, feature[0], param(g, d->readout_state));
-    if (feature[1])
-        t = linear_into(g, t, feature[1], param(g, d->readout_context));
+    t = linear_stack_into(g, t, &feature[0], param(g, d->readout_state));
+    if (feature[1].count)
+        t = linear_stack_into(g, t, &feature[1], param(g, d->readout_context));
     return readout_activate(d, g, t);
 }

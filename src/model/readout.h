@@ -38,6 +38,6 @@ void readout_deep_declare(struct decoder *d, struct params *p,
                           const struct config *cfg);
 struct node *readout_deep(const struct decoder *d, struct graph *g,
                           const struct decoder_inputs *inputs,
-                          struct node *const *feature);
+                          const struct stack *feature);
 
 #endif

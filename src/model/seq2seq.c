@@ -83,7 +83,10 @@ static void step(const struct model *m, struct graph *g,
     struct decoder_step one;
     decoder_inputs(d, g, ids, n, &inputs);
     decoder_step(d, g, memory, over, &inputs, before, &one);
-    struct node *r = decoder_readout(d, g, &inputs, one.feature);
+    struct stack features[DECODER_FEATURES];
+    for (int k = 0; k < DECODER_FEATURES; k++)
+        features[k] = (struct stack){ &one.feature[k], one.feature[k] != NULL };
+    struct node *r = decoder_readout(d, g, &inputs, features);
     out->logits = output_logits(&d->output, g, r, &memory->request);
     out->normalised = d->output.kind->normalised;
     out->weights = word_weights(g, memory, over, one.weights);
@@ -134,7 +137,7 @@ static void teacher_force(const struct decoder *d, struct graph *g,
                           const struct packing *pack,
                           const struct decoder_inputs *inputs,
                           const float *advantage,
-                          struct node *features[DECODER_FEATURES],
+                          struct stack features[DECODER_FEATURES],
                           struct model_trace *trace)
 {
     struct ragged over = encoded_rows(&memory->encoded);
@@ -161,7 +164,7 @@ static void teacher_force(const struct decoder *d, struct graph *g,
         state = one.after;
     }
     for (int k = 0; k < DECODER_FEATURES; k++)
-        features[k] = parts[k][0] ? stack_rows(g, parts[k], pack->steps) : NULL;
+        features[k] = (struct stack){ parts[k], parts[k][0] ? pack->steps : 0 };
 }
 
 static void sum_pairs(const struct packing *pack, const float *row_nll,
@@ -234,7 +237,7 @@ static struct loss loss(const struct model *m, struct graph *g,
     struct packing pack;
     struct decoder_memory memory;
     struct decoder_inputs inputs;
-    struct node *features[DECODER_FEATURES];
+    struct stack features[DECODER_FEATURES];
     int *before, *gold;
 
     encode(m, g, &batch->source, &memory);

@@ -23,12 +23,13 @@ static int declare(struct decoder *d, struct params *p,
 }
 
 static struct node *combine(const struct decoder *d, struct graph *g,
-                            struct node *state, struct node *context)
+                            const struct stack *state,
+                            const struct stack *context)
 {
-    struct node *t = linear(g, state, param(g, d->readout_state),
+    struct node *t = linear(g, stack_rows(g, state), param(g, d->readout_state),
                             param(g, d->readout_bias));
-    if (context)
-        t = linear_into(g, t, context, param(g, d->readout_context));
+    if (context->count)
+        t = linear_stack_into(g, t, context, param(g, d->readout_context));
     return readout_activate(d, g, t);
 }
 
@@ -47,17 +48,18 @@ static void step(const struct decoder *d, struct graph *g,
         out->feature[1] = context;
         return;
     }
-    out->feature[0] = combine(d, g, state, context);
+    out->feature[0] = combine(d, g, &(struct stack){ &state, 1 },
+                              &(struct stack){ &context, context != NULL });
     out->after.part[DECODER_FEED] = out->feature[0];
 }
 
 static struct node *readout(const struct decoder *d, struct graph *g,
                             const struct decoder_inputs *inputs,
-                            struct node *const *feature)
+                            const struct stack *feature)
 {
     (void)inputs;
-    return d->input_feeding ? feature[0]
-                            : combine(d, g, feature[0], feature[1]);
+    return d->input_feeding ? stack_rows(g, &feature[0])
+                            : combine(d, g, &feature[0], &feature[1]);
 }
 
 const struct style style_luong = { "luong", declare, step, readout };

@@ -54,7 +54,7 @@ static struct node *build_shared_weight(struct graph *g, struct node **leaf)
     part[0] = linear(g, leaf[0], leaf[1], leaf[2]);
     part[1] = linear(g, node_tanh(g, leaf[3]), leaf[1], NULL);
     part[2] = linear(g, graph_view(g, leaf[0], 1, 2), leaf[1], leaf[2]);
-    return stack_rows(g, part, 3);
+    return stack_rows(g, &(struct stack){ part, 3 });
 }
 
 /* h_t = tanh(h_{t-1} W + b), more often than a weight needs to be turned */
@@ -88,7 +88,7 @@ static struct node *build_large_note(struct graph *g, struct node **leaf)
     part[0] = linear(g, leaf[0], leaf[1], NULL);
     part[1] = linear(g, leaf[2], leaf[1], NULL);
     part[2] = linear(g, leaf[0], leaf[1], NULL);
-    return stack_rows(g, part, 3);
+    return stack_rows(g, &(struct stack){ part, 3 });
 }
 
 static struct node *build_linear_into(struct graph *g, struct node **leaf)
@@ -96,6 +96,23 @@ static struct node *build_linear_into(struct graph *g, struct node **leaf)
     struct node *y = linear(g, leaf[0], leaf[1], leaf[2]);
     y = linear_into(g, y, leaf[3], leaf[4]);
     y = linear_into(g, y, leaf[0], leaf[5]);
+    return node_tanh(g, y);
+}
+
+/* Parts of which one has no gradient, one comes twice and one is a view; and so
+ * often that the weight is turned for the way back. */
+static struct node *build_linear_stack(struct graph *g, struct node **leaf)
+{
+    struct node **part = arena_array(&g->arena, 4, sizeof(*part));
+    struct node *x = node_tanh(g, leaf[0]);
+    part[0] = graph_zeros(g, 1, 2);
+    part[1] = x;
+    part[2] = graph_view(g, x, 1, 2);
+    part[3] = x;
+    struct node *y = linear(g, leaf[1], leaf[2], NULL);
+    for (int i = 0; i < 6; i++)
+        y = linear_stack_into(g, y, &(struct stack){ part, 4 }, leaf[3]);
+    y = linear_stack_into(g, y, &(struct stack){ &leaf[1], 1 }, leaf[4]);
     return node_tanh(g, y);
 }
 
@@ -111,7 +128,7 @@ static struct node *build_steps_in_place(struct graph *g, struct node **leaf)
         a = linear_into(g, a, h, leaf[4]);
         state[t] = h = node_tanh(g, a);
     }
-    return stack_rows(g, state, 3);
+    return stack_rows(g, &(struct stack){ state, 3 });
 }
 
 static struct node *build_layer_norm(struct graph *g, struct node **leaf)
@@ -146,7 +163,7 @@ static struct node *build_normalised_steps(struct graph *g, struct node **leaf)
         struct node *gain = split_columns(g, leaf[1], 0, 4);
         state[t] = h = lstm_state(g, a, layer_norm(g, c, gain, NULL));
     }
-    return stack_rows(g, state, 3);
+    return stack_rows(g, &(struct stack){ state, 3 });
 }
 
 static struct node *build_add(struct graph *g, struct node **leaf)
@@ -175,8 +192,8 @@ static struct node *beside(struct graph *g, struct node *a, struct node *b)
     part[0] = a;
     part[1] = b;
     return pick_stacked(g,
-                        (const struct picks[]){ { part, 1, row },
-                                                { part + 1, 1, row } },
+                        (const struct picks[]){ { { part, 1 }, row },
+                                                { { part + 1, 1 }, row } },
                         2, a->rows);
 }
 
@@ -201,8 +218,8 @@ static struct node *build_pick_stacked(struct graph *g, struct node **leaf)
     parts[2] = leaf[1];
     parts[3] = leaf[2];
     return pick_stacked(g,
-                        (const struct picks[]){ { parts, 3, left },
-                                                { parts + 3, 1, right } },
+                        (const struct picks[]){ { { parts, 3 }, left },
+                                                { { parts + 3, 1 }, right } },
                         2, 4);
 }
 
@@ -219,7 +236,7 @@ static struct node *build_stack(struct graph *g, struct node **leaf)
     part[1] = node_tanh(g, leaf[1]);
     part[2] = leaf[2];
     part[3] = part[1];
-    return stack_rows(g, part, 4);
+    return stack_rows(g, &(struct stack){ part, 4 });
 }
 
 static struct node *build_lookup(struct graph *g, struct node **leaf)
@@ -239,7 +256,7 @@ static struct node *build_views(struct graph *g, struct node **leaf)
     part[2] = node_tanh(g, graph_view(g, graph_view(g, x, 1, 4), 1, 2));
     part[3] = node_tanh(g, graph_view(g, leaf[0], 4, 1));
     part[4] = graph_view(g, x, 0, 5);
-    return stack_rows(g, part, 5);
+    return stack_rows(g, &(struct stack){ part, 5 });
 }
 
 static struct node *build_dropout(struct graph *g, struct node **leaf)
@@ -520,6 +537,13 @@ static const struct small_graph graphs[] = {
                 { "z", 3, 2 },
                 { "v", 2, 5 },
                 { "u", 4, 5 } },
+      .bound = 0.5f },
+    { "linear_stack_into", build_linear_stack,
+      .leaf = { { "x", 3, 2 },
+                { "z", 9, 3 },
+                { "w", 3, 5 },
+                { "v", 2, 5 },
+                { "u", 3, 5 } },
       .bound = 0.5f },
     { "steps in place", build_steps_in_place,
       .leaf = { { "x", 6, 3 },
