@@ -59,8 +59,8 @@ static int declare_heads(struct attention *a, struct params *p,
                             a->heads, a->size, fits);
     a->W_q = attention_param(p, "W_q", query, a->size, INIT_GLOROT);
     if (a->score->keys)
-        a->W_k = attention_param(p, "W_k", keys, a->size, INIT_GLOROT);
-    a->W_v = attention_param(p, "W_v", keys, a->size, INIT_GLOROT);
+        a->W_k = attention_memory_param(p, "W_k", keys, a->size);
+    a->W_v = attention_memory_param(p, "W_v", keys, a->size);
     a->query = a->memory = a->size / a->heads;
     a->context = a->size;
     return 0;
@@ -322,6 +322,17 @@ int attention_param(struct params *p, const char *name, int rows, int cols,
                                              .rows = rows,
                                              .cols = cols,
                                              .init = init });
+}
+
+int attention_memory_param(struct params *p, const char *name, int rows,
+                           int cols)
+{
+    return params_declare_in(p, "attention",
+                             (struct param){ .name = name,
+                                             .rows = rows,
+                                             .cols = cols,
+                                             .init = INIT_GLOROT,
+                                             .at_once = true });
 }
 
 int attention_same_width(const struct attention *a, const struct config *cfg)

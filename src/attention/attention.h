@@ -177,9 +177,12 @@ struct ragged attention_window(const struct attention *a, struct graph *g,
                                const struct ragged *over, const float *centre,
                                int n);
 
-/* For scores: declares attention.NAME. */
+/* For scores: declares attention.NAME; the second kind is a matrix that meets
+ * all rows of the memory at once, and no query. */
 int attention_param(struct params *p, const char *name, int rows, int cols,
                     enum init init);
+int attention_memory_param(struct params *p, const char *name, int rows,
+                           int cols);
 
 /* For scores that compare the states as they are: 0, or -1 after reporting that
  * queries and keys are not equally wide; and the keys, which are the states. */

@@ -13,7 +13,7 @@ static int declare(struct attention *a, struct params *p,
                    const struct config *cfg)
 {
     a->W = attention_param(p, "W", a->query, a->size, INIT_GLOROT);
-    a->U = attention_param(p, "U", a->memory, a->size, INIT_GLOROT);
+    a->U = attention_memory_param(p, "U", a->memory, a->size);
     a->b = attention_param(p, "b", 1, a->size, INIT_ZERO);
     a->v = attention_param(p, "v", 1, a->size, INIT_GLOROT);
     a->g = a->w = -1;

@@ -8,7 +8,7 @@ static int declare(struct attention *a, struct params *p,
                    const struct config *cfg)
 {
     (void)cfg;
-    a->W = attention_param(p, "W", a->memory, a->query, INIT_GLOROT);
+    a->W = attention_memory_param(p, "W", a->memory, a->query);
     return 0;
 }
 

@@ -35,9 +35,11 @@ static void declare_dense(struct bridge *b, struct params *p, int layer,
                           int state, int input)
 {
     char *prefix = xasprintf("bridge.%d%s", layer, state ? ".cell" : "");
-    struct param W = {
-        .name = "W", .rows = input, .cols = b->hidden, .init = INIT_GLOROT
-    };
+    struct param W = { .name = "W",
+                       .rows = input,
+                       .cols = b->hidden,
+                       .init = INIT_GLOROT,
+                       .at_once = true };
     struct param bias = {
         .name = "b", .rows = 1, .cols = b->hidden, .init = INIT_ZERO
     };

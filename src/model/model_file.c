@@ -358,30 +358,21 @@ static int check_shapes(struct npz_reader *r, const struct params *p,
 /* Parameters read by several threads, the largest first. */
 struct reading {
     struct npz_reader *reader;
-    const struct param **order; // [count]
-    float *values;
+    const struct params *params;
+    int *order; // [count]
     enum precision precision;
     bool failed; /* set atomically: no more is read */
 };
 
-static int by_falling_size(const void *a, const void *b)
-{
-    const struct param *x = *(const struct param *const *)a;
-    const struct param *y = *(const struct param *const *)b;
-    if (size(x) != size(y))
-        return size(x) < size(y) ? 1 : -1;
-    return x->offset < y->offset ? -1 : 1;
-}
-
 static void read_one(void *arg, int task, int worker)
 {
     struct reading *t = arg;
-    const struct param *p = t->order[task];
+    const struct param *p = &t->params->list[t->order[task]];
     (void)worker;
     if (__atomic_load_n(&t->failed, __ATOMIC_RELAXED))
         return;
     if (get_param(t->reader, p, "", form_of(p, t->precision),
-                  t->values + p->offset) < 0)
+                  t->params->values + p->offset) < 0)
         __atomic_store_n(&t->failed, true, __ATOMIC_RELAXED);
 }
 
@@ -392,11 +383,7 @@ static int read_params(struct model_file *f, struct npz_reader *r, int threads)
     if (check_shapes(r, p, f->precision) < 0)
         return -1;
     params_allocate(p);
-    struct reading t = { r, NULL, p->values, f->precision, false };
-    ARRAY_ALLOC(t.order, (size_t)p->count);
-    for (int i = 0; i < p->count; i++)
-        t.order[i] = &p->list[i];
-    qsort(t.order, (size_t)p->count, sizeof(*t.order), by_falling_size);
+    struct reading t = { r, p, params_by_size(p), f->precision, false };
     struct workers *workers = workers_new(threads, NULL);
     workers_run(workers, p->count, read_one, &t);
     workers_free(workers);

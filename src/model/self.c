@@ -52,7 +52,8 @@ int self_param(struct params *p, const char *name, int rows, int cols,
                              (struct param){ .name = name,
                                              .rows = rows,
                                              .cols = cols,
-                                             .init = init });
+                                             .init = init,
+                                             .at_once = true });
 }
 
 void self_join_declare(struct self_attention *s, struct params *p)

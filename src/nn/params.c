@@ -49,6 +49,36 @@ void params_release(struct params *p)
     memset(p, 0, sizeof(*p));
 }
 
+/* A parameter's size, and its number. */
+struct extent {
+    size_t size;
+    int number;
+};
+
+static int by_falling_size(const void *a, const void *b)
+{
+    const struct extent *x = a, *y = b;
+    if (x->size != y->size)
+        return x->size < y->size ? 1 : -1;
+    return x->number - y->number;
+}
+
+int *params_by_size(const struct params *p)
+{
+    size_t n = (size_t)p->count;
+    struct extent *list = ARRAY_ALLOC(list, n);
+    int *order = ARRAY_ALLOC(order, n);
+    for (int i = 0; i < p->count; i++)
+        list[i] = (struct extent){
+            (size_t)p->list[i].rows * (size_t)p->list[i].cols, i
+        };
+    qsort(list, n, sizeof(*list), by_falling_size);
+    for (int i = 0; i < p->count; i++)
+        order[i] = list[i].number;
+    free(list);
+    return order;
+}
+
 const struct param *params_find(const struct params *p, const char *name)
 {
     for (int i = 0; i < p->count; i++)

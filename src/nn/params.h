@@ -39,7 +39,7 @@ struct param {
     enum init init;
     int blocks;    /* 0 is 1 */
     bool table;    /* read by lookup() only: few rows have a gradient */
-    bool at_once;  /* multiplied with the rows of all steps together */
+    bool at_once;  /* multiplied once, with the rows of all steps together */
     bool output;   /* read by cross_entropy() only, which can write a gradient
                       where nothing is yet (node.blank) */
     size_t offset; /* in floats; set by params_declare */
@@ -73,6 +73,10 @@ void params_release(struct params *p);
 /* Starting values, a function of seed, number of the parameter and place.
  * With scale > 0 all but biases are uniform in +- scale instead. */
 void params_initialise(struct params *p, uint64_t seed, float scale);
+
+/* Their numbers [count], the largest first, for threads to share them out: the
+ * caller frees the array. */
+int *params_by_size(const struct params *p);
 
 /* The parameter of that name, or NULL. */
 const struct param *params_find(const struct params *p, const char *name);

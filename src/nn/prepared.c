@@ -7,7 +7,7 @@
 
 /* In float32 a weight of fewer entries stays in caches, and the library orders
  * it at each product about as fast. */
-enum { LARGE = 1 << 21 };
+enum { LARGE = 1 << 20 };
 
 static bool is_at_once(const struct param *p)
 {

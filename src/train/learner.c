@@ -74,6 +74,7 @@ int learner_init(struct learner *l, struct model *model,
     int threads = workers_count(workers);
     l->wave = threads < l->shards ? threads : l->shards;
     ARRAY_ZERO(l->noted, (size_t)model->params.count);
+    l->order = params_by_size(&model->params);
     ARRAY_ZERO(l->graph, (size_t)l->wave);
     ARRAY_ZERO(l->tool, (size_t)threads);
     for (int k = 0; k < l->wave; k++)
@@ -98,6 +99,7 @@ void learner_release(struct learner *l)
     free(l->average);
     free(l->gradients);
     free(l->noted);
+    free(l->order);
     free(l->graph);
     free(l->tool);
     free(l->stretch);
@@ -125,12 +127,12 @@ struct job {
 };
 
 /* The weights as they now stand, ready for products. */
-static void prepare_weights(void *arg, int parameter, int worker)
+static void prepare_weights(void *arg, int task, int worker)
 {
     struct job *job = arg;
     profile_enter(workers_profile(job->l->workers, worker), "prepare weights",
                   PROFILE_FORWARD);
-    model_prepare_training(job->l->model, parameter);
+    model_prepare_training(job->l->model, job->l->order[task]);
 }
 
 /* What the output layer is to write. */
@@ -186,10 +188,11 @@ static void run_shard(void *arg, int task, int worker)
 
 /* The gradient of a weight that linear() or lookup() reads, shard after shard,
  * in the block of the first. */
-static void sum_notes(void *arg, int param, int worker)
+static void sum_notes(void *arg, int task, int worker)
 {
     struct job *job = arg;
     struct learner *l = job->l;
+    int param = l->order[task];
     struct graph *tool = &l->tool[worker];
     float *dw = l->gradients[0].values + l->model->params.list[param].offset;
     tool->profile = workers_profile(l->workers, worker);

@@ -83,6 +83,22 @@ static void test_many(void **state)
     params_release(&p);
 }
 
+static void test_by_size(void **state)
+{
+    (void)state;
+    static const int expected[] = { 2, 1, 4, 3, 0 };
+    struct params p = { 0 };
+    declare(&p, "a", 1, 1, INIT_ZERO, 0);
+    declare(&p, "b", 3, 4, INIT_ZERO, 0);
+    declare(&p, "c", 2, 9, INIT_ZERO, 0);
+    declare(&p, "d", 11, 1, INIT_ZERO, 0);
+    declare(&p, "e", 4, 3, INIT_ZERO, 0);
+    int *order = params_by_size(&p);
+    assert_memory_equal(order, expected, sizeof(expected));
+    free(order);
+    params_release(&p);
+}
+
 static void test_release_of_nothing(void **state)
 {
     (void)state;
@@ -330,6 +346,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layout),
         cmocka_unit_test(test_many),
+        cmocka_unit_test(test_by_size),
         cmocka_unit_test(test_release_of_nothing),
         cmocka_unit_test(test_constants),
         cmocka_unit_test(test_glorot),
