@@ -427,6 +427,20 @@ static void check_touched(const struct trial *t, const struct plan *p)
     }
 }
 
+/* What meets all rows in one product says so, and nothing else does. Where a
+ * query is made only once, what makes it is in one product, too. */
+static void check_at_once(const struct trial *t, const struct plan *p)
+{
+    for (int i = 0; i < t->model->params.count; i++) {
+        const struct param *one = &t->model->params.list[i];
+        int uses = param(&t->g, i)->uses;
+        bool once = uses == 1;
+        if (uses > 0 && one->at_once != once && !p->kind->query_is_summary)
+            fail_msg("%s: '%s' is in %d products", describe(p), one->name,
+                     uses);
+    }
+}
+
 static bool is_normalised(const struct plan *p)
 {
     return strcmp(p->encoder_norm, "true") == 0 ||
@@ -476,6 +490,7 @@ static void check_gradients(const struct plan *plan, size_t samples,
         fail_msg("%s", describe(p));
     check_all_learn(&t, p);
     check_touched(&t, p);
+    check_at_once(&t, p);
     trial_release(&t);
 }
 
