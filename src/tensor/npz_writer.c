@@ -53,6 +53,7 @@ struct npz_writer {
     size_t count, cap;
     zip_error_t error;
     int why; /* errno of what failed first while writing */
+    bool written;
 };
 
 struct npz_writer *npz_create(const char *path)
@@ -86,6 +87,7 @@ static struct member *member_add(struct npz_writer *w, char *name)
         free(name);
         return NULL;
     }
+    assert(!w->written);
     struct member *m = ARRAY_ZERO(m, 1);
     zip_error_init(&m->error);
     m->name = name;
@@ -442,10 +444,16 @@ static void writer_free(struct npz_writer *w)
     free(w);
 }
 
-int npz_commit(struct npz_writer *w)
+int npz_write(struct npz_writer *w)
 {
     assert(w->count > 0);
-    if (write_zip(w) < 0 || write_seal(w) < 0) {
+    w->written = write_zip(w) == 0;
+    return w->written ? 0 : -1;
+}
+
+int npz_commit(struct npz_writer *w)
+{
+    if ((!w->written && npz_write(w) < 0) || write_seal(w) < 0) {
         npz_abort(w);
         return -1;
     }

@@ -7,12 +7,10 @@
 
 #include "base/alloc.h"
 #include "nn/params.h"
-#include "tensor/vec.h"
 
 struct saver {
     const struct params *params;
-    struct saver_file file;
-    float *copy[SAVER_BLOCKS]; /* kept from save to save */
+    struct npz_writer *writer; /* on its way, of the thread */
     pthread_t thread;
     bool running, failed;
 };
@@ -24,26 +22,29 @@ struct saver *saver_new(const struct params *params)
     return s;
 }
 
-static int write_file(struct saver *s)
+/* The file, all of it handed to the system; NULL after reporting. */
+static struct npz_writer *write_file(const struct saver *s,
+                                     const struct saver_file *f)
 {
-    struct saver_file *f = &s->file;
     struct npz_writer *w = npz_create(f->path);
     if (!w)
-        return -1;
+        return NULL;
     int got = model_file_put_texts(w, &f->texts);
     for (int i = 0; i < f->blocks && got == 0; i++)
         got = model_file_put_params(w, s->params, f->block[i].prefix,
-                                    s->copy[i]);
+                                    f->block[i].values);
     if (got == 0)
-        return npz_commit(w);
+        got = npz_write(w);
+    if (got == 0)
+        return w;
     npz_abort(w);
-    return -1;
+    return NULL;
 }
 
 static void *run(void *arg)
 {
     struct saver *s = arg;
-    if (write_file(s) < 0)
+    if (npz_commit(s->writer) < 0)
         s->failed = true;
     return NULL;
 }
@@ -53,9 +54,6 @@ int saver_wait(struct saver *s)
     if (s->running)
         pthread_join(s->thread, NULL);
     s->running = false;
-    model_texts_release(&s->file.texts);
-    free(s->file.path);
-    s->file.path = NULL;
     return s->failed ? -1 : 0;
 }
 
@@ -72,18 +70,17 @@ static int start_thread(struct saver *s)
 
 int saver_start(struct saver *s, struct saver_file *file)
 {
-    int got = saver_wait(s);
-    size_t n = s->params->size;
-    s->file = *file;
-    for (int i = 0; i < file->blocks; i++) {
-        if (!s->copy[i])
-            s->copy[i] = xaligned(array_bytes(n, sizeof(float)));
-        vec_copy(s->copy[i], file->block[i].values, n);
-    }
-    s->running = start_thread(s) == 0;
-    if (!s->running)
+    saver_wait(s);
+    s->writer = write_file(s, file);
+    model_texts_release(&file->texts);
+    free(file->path);
+    if (!s->writer)
+        s->failed = true;
+    else if (start_thread(s) == 0)
+        s->running = true;
+    else
         run(s);
-    return s->failed ? -1 : got;
+    return s->failed ? -1 : 0;
 }
 
 void saver_free(struct saver *s)
@@ -91,7 +88,5 @@ void saver_free(struct saver *s)
     if (!s)
         return;
     saver_wait(s);
-    for (int i = 0; i < SAVER_BLOCKS; i++)
-        free(s->copy[i]);
     free(s);
 }

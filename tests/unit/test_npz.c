@@ -341,6 +341,29 @@ static void test_abort_leaves_nothing(void **state)
     assert_int_equal(files_in_folder(), before);
 }
 
+/* Once written, what was borrowed may change; the file has no name yet. */
+static void test_write_before_commit(void **state)
+{
+    (void)state;
+    int before = files_in_folder();
+    float W[ROWS * COLUMNS], b[BIAS], s;
+    for (int commit = 0; commit < 2; commit++) {
+        struct npz_writer *w = npz_create(in_folder("early.npz"));
+        put_model(w, W, b, &s);
+        assert_int_equal(npz_write(w), 0);
+        memset(W, 0, sizeof(W));
+        memset(b, 0, sizeof(b));
+        s = 0;
+        assert_int_equal(access(in_folder("early.npz"), F_OK), -1);
+        if (commit)
+            assert_int_equal(npz_commit(w), 0);
+        else
+            npz_abort(w);
+        assert_int_equal(files_in_folder(), before + commit);
+    }
+    assert_int_equal(load_model(in_folder("early.npz")), 0);
+}
+
 static void test_places_that_cannot_be_written(void **state)
 {
     (void)state;
@@ -807,6 +830,7 @@ int main(void)
         cmocka_unit_test(test_same_content_same_bytes),
         cmocka_unit_test(test_long_array),
         cmocka_unit_test(test_abort_leaves_nothing),
+        cmocka_unit_test(test_write_before_commit),
         cmocka_unit_test(test_places_that_cannot_be_written),
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_every_truncation_is_refused),
