@@ -95,7 +95,7 @@ struct graph {
 };
 
 void graph_init(struct graph *g);
-void graph_release(struct graph *g);
+void graph_release(struct graph *g); /* leaves it as graph_init() does */
 void graph_reset(struct graph *g);
 
 /* A result [rows,cols] of `op` on up to four inputs (NULL from the first

@@ -52,7 +52,7 @@ void model_free(struct model *m)
     if (!m)
         return;
     model_unprepare(m);
-    prepared_release(&m->training);
+    model_stop_training(m);
     params_release(&m->params);
     free(m);
 }
@@ -80,6 +80,11 @@ void model_unprepare(struct model *m)
 void model_train_in(struct model *m, enum precision precision)
 {
     prepared_init(&m->training, &m->params, precision, true);
+}
+
+void model_stop_training(struct model *m)
+{
+    prepared_release(&m->training);
 }
 
 void model_prepare_training(struct model *m, int parameter)

@@ -65,9 +65,10 @@ void model_prepare(struct model *m, enum precision precision);
 void model_unprepare(struct model *m);
 
 /* The same for training: before the first update, and then, for each
- * parameter, whenever the weights have changed. */
+ * parameter, whenever the weights have changed; and what gives it back. */
 void model_train_in(struct model *m, enum precision precision);
 void model_prepare_training(struct model *m, int parameter);
+void model_stop_training(struct model *m);
 
 /* Makes what model_gather() reads, after model_prepare(); false, without a
  * message, where the output layer cannot compute some words alone. */

@@ -86,14 +86,30 @@ int learner_init(struct learner *l, struct model *model,
     return 0;
 }
 
-void learner_release(struct learner *l)
+static size_t graph_bytes(const struct learner *l)
 {
-    for (int s = 0; l->gradients && s < l->shards; s++)
-        gradients_release(&l->gradients[s], &l->model->params);
+    size_t sum = 0;
+    for (int k = 0; l->graph && k < l->wave; k++)
+        sum += arena_peak(&l->graph[k].arena);
+    return sum;
+}
+
+/* Released graphs can be used again. */
+static void release_graphs(struct learner *l)
+{
+    size_t bytes = graph_bytes(l);
+    l->graph_bytes = bytes > l->graph_bytes ? bytes : l->graph_bytes;
     for (int k = 0; l->graph && k < l->wave; k++)
         graph_release(&l->graph[k]);
     for (int w = 0; l->tool && w < workers_count(l->workers); w++)
         graph_release(&l->tool[w]);
+}
+
+void learner_release(struct learner *l)
+{
+    for (int s = 0; l->gradients && s < l->shards; s++)
+        gradients_release(&l->gradients[s], &l->model->params);
+    release_graphs(l);
     for (int s = 0; s < OPTIMIZER_SLOTS; s++)
         free(l->slot[s]);
     free(l->average);
@@ -430,16 +446,19 @@ static void swap_average(struct learner *l)
     l->model->params.values = swap;
 }
 
-void learner_show_average(struct learner *l)
+void learner_pause(struct learner *l)
 {
+    release_graphs(l);
+    model_stop_training(l->model);
     swap_average(l);
     model_prepare(l->model, PRECISION_FP32);
 }
 
-void learner_hide_average(struct learner *l)
+void learner_go_on(struct learner *l)
 {
     swap_average(l);
     model_unprepare(l->model);
+    model_train_in(l->model, l->precision);
 }
 
 size_t learner_bytes(const struct learner *l)
@@ -448,7 +467,6 @@ size_t learner_bytes(const struct learner *l)
                     (l->average != NULL);
     size_t sum = blocks * l->model->params.size * sizeof(float) +
                  prepared_bytes(&l->model->training);
-    for (int k = 0; k < l->wave; k++)
-        sum += arena_peak(&l->graph[k].arena);
-    return sum;
+    size_t graphs = graph_bytes(l);
+    return sum + (graphs > l->graph_bytes ? graphs : l->graph_bytes);
 }

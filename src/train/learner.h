@@ -40,6 +40,7 @@ struct learner {
     int wave;                    /* shards at a time */
     struct graph *graph;         // [wave]
     struct graph *tool;          // [workers], for products of notes
+    size_t graph_bytes; /* the most of `graph`, before it was released */
     struct stretch *stretch;
     int stretches;
     double *square_sum; // [stretches]
@@ -68,9 +69,9 @@ int learner_update(struct learner *l, const struct batches *batches, size_t i,
 int learner_check_weights(const struct learner *l, uint64_t update);
 
 /* Puts the average in the place of the weights and prepares the model for
- * search; and back. */
-void learner_show_average(struct learner *l);
-void learner_hide_average(struct learner *l);
+ * search, which gets the memory that only updates need; and back. */
+void learner_pause(struct learner *l);
+void learner_go_on(struct learner *l);
 
 /* Bytes of all that is held, and the most the graphs have used. */
 size_t learner_bytes(const struct learner *l);

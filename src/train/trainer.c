@@ -107,10 +107,10 @@ static int validate(struct run *r)
     bool best = true;
     p->validated = p->update;
     p->validations++;
-    if (r->validation.scorer) {
-        learner_show_average(&r->learner);
+    if (r->validation.nll) {
+        learner_pause(&r->learner);
         validation_run(&r->validation, &v);
-        learner_hide_average(&r->learner);
+        learner_go_on(&r->learner);
         p->perplexity = v.perplexity;
         p->bleu = v.bleu;
         best = judge(r, &v);

@@ -89,7 +89,6 @@ int validation_init(struct validation *v, const struct config *cfg,
                     source, target, 0) < 0 ||
         read_references(v) < 0)
         return -1;
-    v->scorer = scorer_new(model, workers);
     ARRAY_ZERO(v->nll, v->corpus.pairs);
     return 0;
 }
@@ -100,7 +99,6 @@ void validation_release(struct validation *v)
         free(v->reference[i]);
     free(v->reference);
     free(v->nll);
-    scorer_free(v->scorer);
     corpus_release(&v->corpus);
     memset(v, 0, sizeof(*v));
 }
@@ -108,7 +106,9 @@ void validation_release(struct validation *v)
 static double perplexity(struct validation *v)
 {
     double sum = 0;
-    scorer_corpus(v->scorer, &v->corpus, VALIDATION_BATCH, v->nll);
+    struct scorer *scorer = scorer_new(v->model, v->workers);
+    scorer_corpus(scorer, &v->corpus, VALIDATION_BATCH, v->nll);
+    scorer_free(scorer);
     for (size_t i = 0; i < v->corpus.pairs; i++)
         sum += v->nll[i];
     return exp(sum / (double)(v->corpus.tokens[1] + v->corpus.pairs));

@@ -9,7 +9,6 @@
 
 struct config;
 struct model;
-struct scorer;
 struct workers;
 
 struct validation {
@@ -18,9 +17,8 @@ struct validation {
     const struct vocab *source, *target;
     struct workers *workers;
     struct corpus corpus;
-    struct scorer *scorer; /* NULL: there is no validation text */
-    char **reference;      // [pairs] the words of the target lines
-    double *nll;           // [pairs]
+    char **reference; // [pairs] the words of the target lines
+    double *nll;      // [pairs]; NULL: there is no validation text
 };
 
 struct validation_result {
@@ -47,7 +45,7 @@ int validation_init(struct validation *v, const struct config *cfg,
                     const struct vocab *target, struct workers *workers);
 void validation_release(struct validation *v);
 
-/* The model must have been prepared. */
+/* The model must have been prepared. No memory is kept from time to time. */
 void validation_run(struct validation *v, struct validation_result *r);
 
 #endif
