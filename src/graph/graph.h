@@ -106,8 +106,8 @@ struct node *graph_node(struct graph *g, const struct op *op, int rows,
                         struct node *c, struct node *d);
 
 /* The same, spent: what reads it, once, uses the value up, may write what it
- * likes over it, and on the way back leaves the gradient of every row there. Value
- * and gradient are one memory, which is not zeroed. */
+ * likes over it, and on the way back leaves the gradient of every row there.
+ * Value and gradient are one memory, which is not zeroed. */
 struct node *graph_spent_node(struct graph *g, const struct op *op, int rows,
                               int cols, struct node *a, struct node *b,
                               struct node *c, struct node *d);

@@ -151,7 +151,7 @@ struct node *linear_into(struct graph *g, struct node *y, struct node *x,
 /* The rows of a stack, for as long as a product takes. */
 static struct node whole_stack(struct graph *g, const struct stack *x)
 {
-    struct node whole = { .rows = stack_rows_of(x), .cols = x->parts[0]->cols };
+    struct node whole = { .rows = stack_height(x), .cols = x->parts[0]->cols };
     whole.value = arena_alloc(&g->arena, node_size(&whole) * sizeof(float));
     return whole;
 }

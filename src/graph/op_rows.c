@@ -90,8 +90,8 @@ struct node *stack_rows(struct graph *g, const struct stack *x)
     if (x->count == 1)
         return x->parts[0];
     struct node *wanting = stack_wanting(x);
-    struct node *y = graph_node(g, &op, stack_rows_of(x), wanting->cols,
-                                wanting, NULL, NULL, NULL);
+    struct node *y = graph_node(g, &op, stack_height(x), wanting->cols, wanting,
+                                NULL, NULL, NULL);
     struct stack *kept = arena_alloc(&g->arena, sizeof(*kept));
     *kept = *x;
     y->extra = kept;
@@ -128,7 +128,7 @@ struct place {
 static const struct place *places(struct graph *g, const struct stack *of,
                                   int *rows)
 {
-    *rows = stack_rows_of(of);
+    *rows = stack_height(of);
     struct place *list = arena_array(&g->arena, (size_t)*rows, sizeof(*list));
     for (int i = 0, k = 0; i < of->count; i++)
         for (int r = 0; r < of->parts[i]->rows; r++)

@@ -17,7 +17,8 @@ struct node *linear(struct graph *g, struct node *x, struct node *w,
                     struct node *b);
 
 /* The same for one reader that uses the result up, all of it: rnn_state(),
- * gru_gates(), or lstm_cell() with lstm_state(). The gradient takes the place of the value. */
+ * gru_gates(), or lstm_cell() with lstm_state(). The gradient takes the place
+ * of the value. */
 struct node *linear_spent(struct graph *g, struct node *x, struct node *w,
                           struct node *b);
 

@@ -4,7 +4,7 @@
 
 #include "tensor/vec.h"
 
-int stack_rows_of(const struct stack *x)
+int stack_height(const struct stack *x)
 {
     int rows = 0;
     for (int i = 0; i < x->count; i++)

@@ -10,7 +10,7 @@ struct stack {
     int count;
 };
 
-int stack_rows_of(const struct stack *x);
+int stack_height(const struct stack *x);
 
 /* Any part that wants a gradient makes the whole want one: such a part, or the
  * first. */

@@ -86,11 +86,6 @@ static int scales(const struct param *p)
     return scaled_by_rows(p) ? p->rows : p->cols;
 }
 
-static size_t size(const struct param *p)
-{
-    return (size_t)p->rows * (size_t)p->cols;
-}
-
 /* A parameter of one row is a vector in the file. */
 static int shape(const struct param *p, int dims[2])
 {
@@ -129,9 +124,9 @@ static int put(struct npz_writer *w, const char *name, const char *suffix,
 static int put_bf16(struct npz_writer *w, const struct param *p,
                     const float *values)
 {
-    uint16_t *x = xaligned(array_bytes(size(p), sizeof(*x)));
-    bf16_from_floats(x, values, size(p));
-    for (size_t i = 0; i < size(p); i++)
+    uint16_t *x = xaligned(array_bytes(param_size(p), sizeof(*x)));
+    bf16_from_floats(x, values, param_size(p));
+    for (size_t i = 0; i < param_size(p); i++)
         if ((x[i] & 0x7F80) == 0x7F80) {
             free(x);
             return error("'%s' holds a number too large for bf16", p->name);
@@ -144,7 +139,7 @@ static int put_int8(struct npz_writer *w, const struct param *p,
                     const float *values)
 {
     int n = scales(p);
-    int8_t *q = xaligned(size(p));
+    int8_t *q = xaligned(param_size(p));
     float *scale = ARRAY_ALLOC(scale, (size_t)n);
     if (scaled_by_rows(p))
         quantize_rows(q, scale, values, p->rows, p->cols);
@@ -201,10 +196,10 @@ static enum precision stored(const struct npz_reader *r, const struct params *p)
 static int get_bf16(struct npz_reader *r, const struct param *p,
                     const char *name, float *values)
 {
-    uint16_t *x = xaligned(array_bytes(size(p), sizeof(*x)));
+    uint16_t *x = xaligned(array_bytes(param_size(p), sizeof(*x)));
     int got = npz_get(r, name, NPZ_UINT16, x, 2, (int[]){ p->rows, p->cols });
     if (got == 0)
-        bf16_to_floats(values, x, size(p));
+        bf16_to_floats(values, x, param_size(p));
     free(x);
     return got;
 }
@@ -238,11 +233,11 @@ static int check_int8(const struct npz_reader *r, const char *name,
 static int get_int8(struct npz_reader *r, const struct param *p,
                     const char *name, float *values)
 {
-    int8_t *q = xaligned(size(p));
+    int8_t *q = xaligned(param_size(p));
     float *scale = ARRAY_ALLOC(scale, (size_t)scales(p));
     int got = npz_get(r, name, NPZ_INT8, q, 2, (int[]){ p->rows, p->cols });
     if (got == 0)
-        got = check_int8(r, name, q, size(p));
+        got = check_int8(r, name, q, param_size(p));
     if (got == 0)
         got = get_scale(r, p, scale);
     if (got == 0 && scaled_by_rows(p))
@@ -264,7 +259,7 @@ static int get_float(struct npz_reader *r, const struct param *p,
 static int check_finite(const struct npz_reader *r, const char *name,
                         const struct param *p, const float *values)
 {
-    if (isfinite(vec_square_sum(values, size(p))))
+    if (isfinite(vec_square_sum(values, param_size(p))))
         return 0;
     return error("%s: '%s' holds a number that is not finite", npz_path(r),
                  name);
@@ -358,8 +353,8 @@ static int check_shapes(struct npz_reader *r, const struct params *p,
 /* Parameters read by several threads, the largest first. */
 struct reading {
     struct npz_reader *reader;
-    const struct params *params;
-    int *order; // [count]
+    const struct param **order; // [count]
+    float *values;
     enum precision precision;
     bool failed; /* set atomically: no more is read */
 };
@@ -367,12 +362,12 @@ struct reading {
 static void read_one(void *arg, int task, int worker)
 {
     struct reading *t = arg;
-    const struct param *p = &t->params->list[t->order[task]];
+    const struct param *p = t->order[task];
     (void)worker;
     if (__atomic_load_n(&t->failed, __ATOMIC_RELAXED))
         return;
     if (get_param(t->reader, p, "", form_of(p, t->precision),
-                  t->params->values + p->offset) < 0)
+                  t->values + p->offset) < 0)
         __atomic_store_n(&t->failed, true, __ATOMIC_RELAXED);
 }
 
@@ -383,7 +378,7 @@ static int read_params(struct model_file *f, struct npz_reader *r, int threads)
     if (check_shapes(r, p, f->precision) < 0)
         return -1;
     params_allocate(p);
-    struct reading t = { r, p, params_by_size(p), f->precision, false };
+    struct reading t = { r, params_by_size(p), p->values, f->precision, false };
     struct workers *workers = workers_new(threads, NULL);
     workers_run(workers, p->count, read_one, &t);
     workers_free(workers);

@@ -20,7 +20,7 @@ int params_declare(struct params *p, const struct param *spec)
     added->blocks = spec->blocks > 0 ? spec->blocks : 1;
     assert(added->cols % added->blocks == 0);
     added->offset = p->size;
-    size_t floats = (size_t)spec->rows * (size_t)spec->cols;
+    size_t floats = param_size(spec);
     p->size += (floats + 15) / 16 * 16;
     return p->count++;
 }
@@ -49,33 +49,21 @@ void params_release(struct params *p)
     memset(p, 0, sizeof(*p));
 }
 
-/* A parameter's size, and its number. */
-struct extent {
-    size_t size;
-    int number;
-};
-
 static int by_falling_size(const void *a, const void *b)
 {
-    const struct extent *x = a, *y = b;
-    if (x->size != y->size)
-        return x->size < y->size ? 1 : -1;
-    return x->number - y->number;
+    const struct param *x = *(const struct param *const *)a;
+    const struct param *y = *(const struct param *const *)b;
+    if (param_size(x) != param_size(y))
+        return param_size(x) < param_size(y) ? 1 : -1;
+    return x < y ? -1 : 1;
 }
 
-int *params_by_size(const struct params *p)
+const struct param **params_by_size(const struct params *p)
 {
-    size_t n = (size_t)p->count;
-    struct extent *list = ARRAY_ALLOC(list, n);
-    int *order = ARRAY_ALLOC(order, n);
+    const struct param **order = ARRAY_ALLOC(order, (size_t)p->count);
     for (int i = 0; i < p->count; i++)
-        list[i] = (struct extent){
-            (size_t)p->list[i].rows * (size_t)p->list[i].cols, i
-        };
-    qsort(list, n, sizeof(*list), by_falling_size);
-    for (int i = 0; i < p->count; i++)
-        order[i] = list[i].number;
-    free(list);
+        order[i] = &p->list[i];
+    qsort(order, (size_t)p->count, sizeof(*order), by_falling_size);
     return order;
 }
 

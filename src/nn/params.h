@@ -45,6 +45,11 @@ struct param {
     size_t offset; /* in floats; set by params_declare */
 };
 
+static inline size_t param_size(const struct param *p)
+{
+    return (size_t)p->rows * (size_t)p->cols;
+}
+
 struct prepared;
 
 struct params {
@@ -74,9 +79,9 @@ void params_release(struct params *p);
  * With scale > 0 all but biases are uniform in +- scale instead. */
 void params_initialise(struct params *p, uint64_t seed, float scale);
 
-/* Their numbers [count], the largest first, for threads to share them out: the
- * caller frees the array. */
-int *params_by_size(const struct params *p);
+/* All [count], the largest first, for threads to share them out: the caller
+ * frees the array. */
+const struct param **params_by_size(const struct params *p);
 
 /* The parameter of that name, or NULL. */
 const struct param *params_find(const struct params *p, const char *name);

@@ -7,7 +7,7 @@
 
 /* In float32 a weight of fewer entries stays in caches, and the library orders
  * it at each product about as fast. */
-enum { LARGE = 1 << 20 };
+enum { LARGE = 1 << 21 };
 
 static bool is_at_once(const struct param *p)
 {
@@ -22,7 +22,7 @@ static bool is_matrix(const struct param *p)
 /* A product of few rows with it is dear: it reads, and orders, all of it. */
 static bool pays_in_fp32(const struct param *p)
 {
-    return !is_at_once(p) && (size_t)p->rows * (size_t)p->cols >= LARGE &&
+    return !is_at_once(p) && param_size(p) >= LARGE &&
            packed_lays_out(PRECISION_FP32);
 }
 

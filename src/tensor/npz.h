@@ -54,9 +54,10 @@ struct npz_reader;
 struct npz_writer *npz_create(const char *path);
 
 /* Adds the array of that shape as member 'NAME.npy'. The data is borrowed: it
- * must stay and not change until npz_write(), npz_commit() or npz_abort(). ndim 0
- * is one number. Putting a name twice is a programmer's error. -1 when a limit is
- * passed; all else that can fail is done in npz_write() and npz_commit(). */
+ * must stay and not change until npz_write(), npz_commit() or npz_abort().
+ * ndim 0 is one number. Putting a name twice is a programmer's error. -1 when a
+ * limit is passed; all else that can fail is done in npz_write() and
+ * npz_commit(). */
 int npz_put(struct npz_writer *w, const char *name, enum npz_type type,
             const void *data, int ndim, const int *dims);
 
@@ -73,14 +74,15 @@ int npz_put_owned(struct npz_writer *w, const char *name, enum npz_type type,
 int npz_put_text(struct npz_writer *w, const char *name, const char *text,
                  size_t len);
 
-/* Compresses all members and hands them to the system, which writes them to the
- * disk in its own time; nothing can be added any more, and data that was borrowed
- * may change. 0, or -1 after reporting: then the file can only be aborted. */
+/* Compresses all members and hands them to the system, which writes them to
+ * the disk in its own time; nothing can be added any more, and data that was
+ * borrowed may change. 0, or -1 after reporting: then only npz_abort() is
+ * left. */
 int npz_write(struct npz_writer *w);
 
-/* The same where it was not done, makes the file durable and puts it in place of
- * an older one. On an error (disk full, …) the older file is as it
- * was and nothing is left behind. Frees w in any case. */
+/* The same where it was not done, makes the file durable and puts it in place
+ * of an older one. On an error (disk full, …) the older file is as it was and
+ * nothing is left behind. Frees w in any case. */
 int npz_commit(struct npz_writer *w);
 
 /* Forgets the file: nothing is left behind, an older one is as it was. */

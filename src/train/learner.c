@@ -142,13 +142,19 @@ struct job {
     float average; /* share of the new weights */
 };
 
+/* The parameter of a task: the largest come first. */
+static int number_of(const struct learner *l, int task)
+{
+    return (int)(l->order[task] - l->model->params.list);
+}
+
 /* The weights as they now stand, ready for products. */
 static void prepare_weights(void *arg, int task, int worker)
 {
     struct job *job = arg;
     profile_enter(workers_profile(job->l->workers, worker), "prepare weights",
                   PROFILE_FORWARD);
-    model_prepare_training(job->l->model, job->l->order[task]);
+    model_prepare_training(job->l->model, number_of(job->l, task));
 }
 
 /* What the output layer is to write. */
@@ -166,8 +172,7 @@ static void clear_blank(const struct learner *l, struct gradients *grads,
     for (int i = 0; i < p->count; i++) {
         const struct param *one = &p->list[i];
         if (one->output && (!g->leaf || g->leaf[i]->blank))
-            vec_zero(grads->values + one->offset,
-                     (size_t)one->rows * (size_t)one->cols);
+            vec_zero(grads->values + one->offset, param_size(one));
     }
 }
 
@@ -208,7 +213,7 @@ static void sum_notes(void *arg, int task, int worker)
 {
     struct job *job = arg;
     struct learner *l = job->l;
-    int param = l->order[task];
+    int param = number_of(l, task);
     struct graph *tool = &l->tool[worker];
     float *dw = l->gradients[0].values + l->model->params.list[param].offset;
     tool->profile = workers_profile(l->workers, worker);
@@ -241,8 +246,7 @@ static void run_shards(struct job *job)
     for (int i = 0; i < p->count; i++) {
         const struct param *one = &p->list[i];
         if (l->noted[i] && !written[i])
-            vec_zero(l->gradients[0].values + one->offset,
-                     (size_t)one->rows * (size_t)one->cols);
+            vec_zero(l->gradients[0].values + one->offset, param_size(one));
         l->noted[i] = written[i];
     }
     free(written);
@@ -310,8 +314,8 @@ static double update_run(struct job *job, int param, size_t offset, size_t n)
     float *s1 = l->slot[1] ? l->slot[1] + offset : NULL;
     l->optimizer->apply(&job->update, n, l->model->params.values + offset,
                         l->gradients[0].values + offset, s0, s1);
-    int used = is_scattered(l, param) ? l->shards : 1;
-    for (int s = 0; s < used && !is_overwritten(l, param); s++)
+    int blocks = is_scattered(l, param) ? l->shards : 1;
+    for (int s = 0; s < blocks && !is_overwritten(l, param); s++)
         vec_zero(l->gradients[s].values + offset, n);
     return 0;
 }
@@ -461,12 +465,22 @@ void learner_go_on(struct learner *l)
     model_train_in(l->model, l->precision);
 }
 
+/* Of the blocks of all shards but the first only what they add to exists. */
+static size_t gradient_floats(const struct learner *l)
+{
+    const struct params *p = &l->model->params;
+    size_t scattered = 0;
+    for (int i = 0; i < p->count; i++)
+        if (is_scattered(l, i))
+            scattered += param_size(&p->list[i]);
+    return p->size + (size_t)(l->shards - 1) * scattered;
+}
+
 size_t learner_bytes(const struct learner *l)
 {
-    size_t blocks = 1 + (size_t)l->optimizer->slots + (size_t)l->shards +
-                    (l->average != NULL);
-    size_t sum = blocks * l->model->params.size * sizeof(float) +
-                 prepared_bytes(&l->model->training);
+    size_t blocks = 1 + (size_t)l->optimizer->slots + (l->average != NULL);
+    size_t floats = blocks * l->model->params.size + gradient_floats(l);
     size_t graphs = graph_bytes(l);
-    return sum + (graphs > l->graph_bytes ? graphs : l->graph_bytes);
+    return floats * sizeof(float) + prepared_bytes(&l->model->training) +
+           (graphs > l->graph_bytes ? graphs : l->graph_bytes);
 }

@@ -36,7 +36,7 @@ struct learner {
     enum precision precision;    /* of products */
     struct gradients *gradients; // [shards]; the first takes the sum
     bool *noted;                 // [parameters]: there by products of notes
-    int *order;                  // [parameters]: as tasks, the largest first
+    const struct param **order;  // [parameters]: the largest first
     int wave;                    /* shards at a time */
     struct graph *graph;         // [wave]
     struct graph *tool;          // [workers], for products of notes

@@ -1,10 +1,10 @@
 /* Saves, and training goes on while the files come to the disk.
  *
  * What is to be saved goes to the system at once, so that no copy of it is
- * needed: a save costs training about what a copy would. Checking the file,
- * waiting for the disk and the last step, its name, are left to another thread.
- * One save is on its way at a time; the next waits for it. A file appears whole
- * or not at all (tensor/npz.h). */
+ * needed: training waits as long as the system takes to take it in. Checking
+ * the file, waiting for the disk and the last step, its name, are left to
+ * another thread. One save is on its way at a time; the next waits for it. A
+ * file appears whole or not at all (tensor/npz.h). */
 #ifndef ATTN_TRAIN_SAVER_H
 #define ATTN_TRAIN_SAVER_H
 

@@ -93,8 +93,9 @@ static void test_by_size(void **state)
     declare(&p, "c", 2, 9, INIT_ZERO, 0);
     declare(&p, "d", 11, 1, INIT_ZERO, 0);
     declare(&p, "e", 4, 3, INIT_ZERO, 0);
-    int *order = params_by_size(&p);
-    assert_memory_equal(order, expected, sizeof(expected));
+    const struct param **order = params_by_size(&p);
+    for (int i = 0; i < p.count; i++)
+        assert_ptr_equal(order[i], &p.list[expected[i]]);
     free(order);
     params_release(&p);
 }
