@@ -5,7 +5,7 @@
 
 #include "base/profile.h"
 #include "base/rng.h"
-#include "tensor/gemm.h"
+#include "tensor/matmul.h"
 #include "tensor/packed.h"
 #include "tensor/vec.h"
 
@@ -179,19 +179,6 @@ void graph_note_lookup(struct graph *g, struct node *w, const int *ids,
     note(g, w, (struct product){ .ids = ids, .y = y });
 }
 
-/* Copies a run of notes, up to `limit` rows, one below the other. */
-static const struct product *gather(const struct product *p, int limit,
-                                    float *x, float *dy, int *rows)
-{
-    *rows = 0;
-    for (; p && *rows + p->x->rows <= limit; p = p->next) {
-        vec_copy(x + (size_t)*rows * p->x->cols, p->x->value, node_size(p->x));
-        vec_copy(dy + (size_t)*rows * p->y->cols, p->y->grad, node_size(p->y));
-        *rows += p->x->rows;
-    }
-    return p;
-}
-
 static int note_rows(const struct node *w)
 {
     int rows = 0;
@@ -216,30 +203,19 @@ static void gradient_in_bf16(struct graph *tool, const struct node *w, bool add,
     gradient_end(m);
 }
 
-/* In products of up to CHUNK rows, which are copied together. */
 static void gradient_in_fp32(struct graph *tool, const struct node *w, bool add,
                              float *dw)
 {
-    enum { CHUNK = 512 };
-    const struct product *p = w->products;
-    int largest = CHUNK, total = note_rows(w);
-    for (const struct product *q = p; q; q = q->next)
-        largest = q->x->rows > largest ? q->x->rows : largest;
-    int most = total < largest ? total : largest;
-    if (!p->next) {
-        gemm_tn(w->rows, w->cols, total, p->x->value, p->y->grad, add, dw);
-        return;
-    }
     struct arena_mark mark = arena_mark(&tool->arena);
-    size_t rows = (size_t)most;
-    float *x = arena_array(&tool->arena, rows * (size_t)w->rows, sizeof(*x));
-    float *dy = arena_array(&tool->arena, rows * (size_t)w->cols, sizeof(*dy));
-    while (p) {
-        int gathered;
-        p = gather(p, most, x, dy, &gathered);
-        gemm_tn(w->rows, w->cols, gathered, x, dy, add, dw);
-        add = true;
-    }
+    int rows = note_rows(w), at = 0;
+    const float **x = arena_array(&tool->arena, (size_t)rows, sizeof(*x));
+    const float **dy = arena_array(&tool->arena, (size_t)rows, sizeof(*dy));
+    for (const struct product *p = w->products; p; p = p->next)
+        for (int i = 0; i < p->x->rows; i++, at++) {
+            x[at] = node_row(p->x, i);
+            dy[at] = node_grad_row(p->y, i);
+        }
+    matmul_rows(graph_multiplier(tool), w->rows, w->cols, rows, x, dy, add, dw);
     arena_rewind(&tool->arena, mark);
 }
 

@@ -11,8 +11,8 @@
 
 #include "base/profile.h"
 #include "graph/ops.h"
-#include "tensor/gemm.h"
 #include "tensor/kernel.h"
+#include "tensor/matmul.h"
 #include "tensor/packed.h"
 #include "tensor/vec.h"
 
@@ -81,11 +81,11 @@ static void chunk_logits(const struct chunk *c)
     for (int i = 0; i < rows; i++)
         vec_copy(chunk_row(c, i), c->b->value, (size_t)V);
     if (transposed)
-        gemm_nt(rows, V, E, x, w, true, c->logits);
+        matmul_nt(graph_multiplier(c->g), rows, V, E, x, w, true, c->logits);
     else if (c->g->training)
-        gemm_nn(rows, V, E, x, w, true, c->logits);
+        matmul_nn(graph_multiplier(c->g), rows, V, E, x, w, true, c->logits);
     else
-        gemm_rows(rows, V, E, x, w, true, c->logits);
+        matmul_alone(graph_multiplier(c->g), rows, V, E, x, w, true, c->logits);
 }
 
 /* Row i of the gradient of the logits: db += d, and it is rounded for the
@@ -131,15 +131,17 @@ static void plain_gradients(const struct chunk *c)
     float *dx = r->grad ? node_grad_row(r, c->first) : NULL;
     if (c->config->transposed) {
         if (dx)
-            gemm_nn(rows, E, V, d, w->value, true, dx);
+            matmul_nn(graph_multiplier(c->g), rows, E, V, d, w->value, true,
+                      dx);
         if (w->grad)
-            gemm_tn(V, E, rows, d, x, !w->blank, w->grad);
+            matmul_tn(graph_multiplier(c->g), V, E, rows, d, x, !w->blank,
+                      w->grad);
         return;
     }
     if (dx)
-        gemm_nt(rows, E, V, d, w->value, true, dx);
+        matmul_nt(graph_multiplier(c->g), rows, E, V, d, w->value, true, dx);
     if (w->grad)
-        gemm_tn(E, V, rows, x, d, !w->blank, w->grad);
+        matmul_tn(graph_multiplier(c->g), E, V, rows, x, d, !w->blank, w->grad);
 }
 
 static void chunk_gradients(const struct chunk *c)

@@ -2,7 +2,7 @@
 
 #include "base/profile.h"
 #include "graph/ops.h"
-#include "tensor/gemm.h"
+#include "tensor/matmul.h"
 #include "tensor/packed.h"
 #include "tensor/vec.h"
 
@@ -20,7 +20,8 @@ static void weight_gradient(struct graph *g, struct node *w,
     if (is_leaf(w))
         graph_note_product(g, w, x, y);
     else
-        gemm_tn(w->rows, w->cols, x->rows, x->value, y->grad, true, w->grad);
+        matmul_tn(graph_multiplier(g), w->rows, w->cols, x->rows, x->value,
+                  y->grad, true, w->grad);
 }
 
 /* db += sum over the rows of dy */
@@ -61,9 +62,11 @@ static void input_gradient(struct graph *g, struct node *x, struct node *w,
         return;
     }
     if (worth_turning(x->rows, w))
-        gemm_nn(x->rows, x->cols, y->cols, y->grad, w->turned, true, x->grad);
+        matmul_nn(graph_multiplier(g), x->rows, x->cols, y->cols, y->grad,
+                  w->turned, true, x->grad);
     else
-        gemm_nt(x->rows, x->cols, y->cols, y->grad, w->value, true, x->grad);
+        matmul_nt(graph_multiplier(g), x->rows, x->cols, y->cols, y->grad,
+                  w->value, true, x->grad);
 }
 
 /* dx += dy w^T; dw += x^T dy; db += sum dy */
@@ -97,9 +100,11 @@ static void forward(struct graph *g, const struct node *x, struct node *w,
         start_with_bias(to, b);
     add_to = add_to || b;
     if (g->training)
-        gemm_nn(x->rows, w->cols, x->cols, x->value, w->value, add_to, y);
+        matmul_nn(graph_multiplier(g), x->rows, w->cols, x->cols, x->value,
+                  w->value, add_to, y);
     else
-        gemm_rows(x->rows, w->cols, x->cols, x->value, w->value, add_to, y);
+        matmul_alone(graph_multiplier(g), x->rows, w->cols, x->cols, x->value,
+                     w->value, add_to, y);
 }
 
 /* graph_node or graph_spent_node */

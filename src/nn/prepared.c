@@ -5,10 +5,6 @@
 
 #include "base/alloc.h"
 
-/* In float32 a weight of fewer entries stays in caches, and the library orders
- * it at each product about as fast. */
-enum { LARGE = 1 << 21 };
-
 static bool is_at_once(const struct param *p)
 {
     return p->at_once || p->init == INIT_EMBEDDING;
@@ -19,11 +15,10 @@ static bool is_matrix(const struct param *p)
     return p->rows > 1 && !p->table;
 }
 
-/* A product of few rows with it is dear: it reads, and orders, all of it. */
+/* A product of few rows would spend much of its time on laying it out. */
 static bool pays_in_fp32(const struct param *p)
 {
-    return !is_at_once(p) && param_size(p) >= LARGE &&
-           packed_lays_out(PRECISION_FP32);
+    return !is_at_once(p) && packed_lays_out(PRECISION_FP32);
 }
 
 static bool is_wanted(const struct param *p, enum precision precision,

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "tensor/gemm.h"
+#include "tensor/panel.h"
 #include "tensor/product.h"
 #include "tensor/vec.h"
 
@@ -17,7 +18,8 @@ struct packed {
     float *scale;       // [n] of int8
     int32_t *offset;    // [n] of int8
     enum product_layout layout;
-    struct laid_out *weights; /* LAYOUT_PACKED; NULL: plain fp32 */
+    float *panels;            /* LAYOUT_PACKED of fp32; NULL: plain */
+    struct laid_out *weights; /* LAYOUT_PACKED of the others */
     uint16_t *rounded;        /* LAYOUT_ROWS */
     const struct packed *of;  /* LAYOUT_COLUMNS: whose transpose this is */
 };
@@ -42,6 +44,29 @@ static void plain_product(const struct packed *p, int m, const float *x,
     gemm_rows(m, p->n, p->k, x, p->plain, add || bias, y);
 }
 
+static void panels_product(const struct packed *p, int m, const float *x,
+                           const float *bias, bool add, float *y)
+{
+    size_t n = (size_t)p->n, k = (size_t)p->k;
+    const float *start = bias ? bias : add ? y : NULL;
+    struct panel_left left = { x, k };
+    for (int j = 0; j < p->n; j += PANEL_COLS) {
+        int cols = p->n - j < PANEL_COLS ? p->n - j : PANEL_COLS;
+        panel_product(m, cols, p->k, &left, p->panels + (size_t)j * k,
+                      j + cols < p->n, start ? start + j : NULL, bias ? 0 : n,
+                      y + j, n);
+    }
+}
+
+static void fp32_product(const struct packed *p, int m, const float *x,
+                         const float *bias, bool add, float *y)
+{
+    if (p->panels)
+        panels_product(p, m, x, bias, add, y);
+    else
+        plain_product(p, m, x, bias, add, y);
+}
+
 /* A product of more rows goes in tiles of these, so that few are compiled. */
 static const int tiles[] = { 64, 32, 16 };
 
@@ -50,6 +75,8 @@ enum { GRADIENT_STEP = 64 };
 
 struct multiplier {
     struct products *products;
+    float *room;
+    size_t room_cap;
     uint8_t *x;   /* rounded inputs of a tile */
     int32_t *sum; /* int8: sums of a tile */
     size_t x_cap, sum_cap;
@@ -74,11 +101,22 @@ void multiplier_free(struct multiplier *m)
     if (!m)
         return;
     products_free(m->products);
+    free(m->room);
     free(m->x);
     free(m->sum);
     free(m->left);
     free(m->right);
     free(m);
+}
+
+float *multiplier_room(struct multiplier *m, size_t floats)
+{
+    if (floats > m->room_cap) {
+        free(m->room);
+        m->room = xaligned(array_bytes(floats, sizeof(*m->room)));
+        m->room_cap = floats;
+    }
+    return m->room;
 }
 
 const char *packed_missing(enum precision precision)
@@ -95,7 +133,9 @@ struct packed *packed_new(enum precision precision, int k, int n)
 {
     struct packed *p = xcalloc(1, sizeof(*p));
     *p = (struct packed){ .precision = precision, .k = k, .n = n };
-    if (packed_lays_out(precision))
+    if (packed_lays_out(precision) && precision == PRECISION_FP32)
+        p->panels = xaligned(array_bytes(panel_floats(k, n), sizeof(float)));
+    else if (precision != PRECISION_FP32)
         p->weights = laid_out_new(&(struct product_shape){
             .precision = precision, .m = tiles[0], .n = n, .k = k });
     if (precision == PRECISION_INT8) {
@@ -134,6 +174,7 @@ void packed_free(struct packed *p)
     if (!p)
         return;
     laid_out_free(p->weights);
+    free(p->panels);
     free(p->rounded);
     free(p->owned);
     free(p->scale);
@@ -178,8 +219,8 @@ void packed_fill(struct packed *p, const float *w, bool turned)
         fill_bf16(p, w, turned);
     else if (p->precision == PRECISION_INT8)
         fill_int8(p, w, turned);
-    else if (p->weights)
-        laid_out_fill(p->weights, w, turned);
+    else if (p->panels)
+        panels_fill(p->panels, w, p->k, p->n, turned);
     else
         fill_plain(p, w, turned);
 }
@@ -199,6 +240,8 @@ size_t packed_bytes(const struct packed *p)
         bytes += sizeof(*p->rounded) * size;
     if (p->owned)
         bytes += sizeof(*p->owned) * size;
+    if (p->panels)
+        bytes += sizeof(*p->panels) * panel_floats(p->k, p->n);
     if (p->weights)
         bytes += laid_out_bytes(p->weights);
     return bytes;
@@ -226,13 +269,6 @@ static void run(const struct packed *p, struct multiplier *mu,
         .y = y,
     };
     product_run(mu->products, s, &operands);
-}
-
-static void tile_fp32(const struct packed *p, struct multiplier *mu,
-                      const struct product_shape *s, const float *x,
-                      const float *bias, float *y)
-{
-    run(p, mu, s, x, bias, y);
 }
 
 static void tile_bf16(const struct packed *p, struct multiplier *mu,
@@ -267,7 +303,6 @@ static void tile_int8(const struct packed *p, struct multiplier *mu,
 }
 
 static tile_fn *const tile_fns[PRECISIONS] = {
-    [PRECISION_FP32] = tile_fp32,
     [PRECISION_BF16] = tile_bf16,
     [PRECISION_INT8] = tile_int8,
 };
@@ -298,8 +333,8 @@ void packed_product(const struct packed *p, struct multiplier *multiplier,
                     float *y)
 {
     assert(!bias || !add);
-    if (p->layout == LAYOUT_PACKED && !p->weights) {
-        plain_product(p, m, x, bias, add, y);
+    if (p->precision == PRECISION_FP32) {
+        fp32_product(p, m, x, bias, add, y);
         return;
     }
     while (m > 0) {

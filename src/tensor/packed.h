@@ -5,8 +5,9 @@
  *     packed_product(p, multiplier, m, x, NULL, false, y);      x[m,k] w[k,n] -> y[m,n]
  *     packed_free(p);
  *
- * The weights are rounded, ordered and laid out as the matrix library likes
- * them best, once, not at each product. The bits of a row of y depend on that
+ * The weights are rounded and laid out as the products like them best, those
+ * of fp32 in panels (tensor/panel.h), the others as the matrix library wants
+ * them, once, not at each product. The bits of a row of y depend on that
  * row of x and on w alone, not on m nor on its place (tests/unit/test_packed.c
  * holds it on the machine at hand).
  *
@@ -28,14 +29,17 @@ struct multiplier;
 struct multiplier *multiplier_new(void);
 void multiplier_free(struct multiplier *m);
 
+/* Room for so many floats, until the next product with this multiplier. */
+float *multiplier_room(struct multiplier *m, size_t floats);
+
 /* Why this machine or build cannot multiply so, for a message; NULL: it can. */
 const char *packed_missing(enum precision precision);
 
-/* Whether the library lays weights out; fp32 multiplies without that, too. */
+/* Whether weights are laid out; fp32 multiplies without that, too. */
 bool packed_lays_out(enum precision precision);
 
-/* packed_missing() has said that the machine can. fp32 that the library
- * does not pack keeps a pointer to the weights given to packed_fill(). */
+/* packed_missing() has said that the machine can. fp32 that is not
+ * laid out keeps a pointer to the weights given to packed_fill(). */
 struct packed *packed_new(enum precision precision, int k, int n);
 
 /* Weights in bf16 that are only rounded: for products of so many rows that the
