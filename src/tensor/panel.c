@@ -193,8 +193,8 @@ AVX512_INLINE void tile_store(const struct tile *t, int rows, int cols,
                               tile_lanes(t, cols, j), sum[i][j]);
 }
 
-#define NEAR(x) _mm_prefetch((const char *)(x), _MM_HINT_T0)
-#define NEARER(x) _mm_prefetch((const char *)(x), _MM_HINT_T1)
+#define TO_FIRST_CACHE(x) _mm_prefetch((const char *)(x), _MM_HINT_T0)
+#define TO_SECOND_CACHE(x) _mm_prefetch((const char *)(x), _MM_HINT_T1)
 
 /* y = start + x panel, rows x (16 cols) sums in registers, an eighth of k after
  * the other; x of row i and k = q stands at x[i row + q step]. */
@@ -208,14 +208,15 @@ AVX512_INLINE void tile_run(const struct tile *t, int rows, int cols,
     for (int q = 0, part = 0; q < t->k; part++) {
         const float *next_x = t->next_x + (size_t)part * t->next_step;
         const float *next_y = t->next_y + (size_t)part * t->y_step;
-        UNROLL for (int j = 0; j < cols; j++) NEAR(next_y + j * WIDTH);
+        UNROLL for (int j = 0; j < cols; j++)
+            TO_FIRST_CACHE(next_y + j * WIDTH);
         for (int end = at_most(q + eighth, t->k); q < end; q++) {
-            NEARER(next_x);
+            TO_SECOND_CACHE(next_x);
             next_x += 8;
             UNROLL for (int j = 0; j < cols; j++)
                 w[j] = _mm512_loadu_ps(panel + j * WIDTH);
             for (int l = 0; l < t->lines; l++, next_panel += WIDTH)
-                NEAR(next_panel);
+                TO_FIRST_CACHE(next_panel);
             UNROLL for (int i = 0; i < rows; i++)
             {
                 __m512 a = _mm512_set1_ps(x[(size_t)i * row]);

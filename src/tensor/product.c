@@ -30,8 +30,8 @@ struct products {
 };
 
 /* Without VNNI the library adds pairs of int8 products in 16 bits, which
- * overflow; without AVX512_BF16 it has no products of bf16 worth having, and
- * without AVX-512 it does not pack float32. */
+ * overflow; without AVX512_BF16 it has no products of bf16 worth having. Those
+ * of float32 are our own (tensor/panel.h), where it may use AVX-512. */
 const char *product_missing(enum precision precision)
 {
     static const struct {
@@ -75,7 +75,6 @@ static dnnl_engine_t the_engine(void)
 static const struct {
     dnnl_data_type_t x, w, y;
 } types[PRECISIONS] = {
-    [PRECISION_FP32] = { dnnl_f32, dnnl_f32, dnnl_f32 },
     [PRECISION_BF16] = { dnnl_bf16, dnnl_bf16, dnnl_f32 },
     [PRECISION_INT8] = { dnnl_u8, dnnl_s8, dnnl_s32 },
 };
