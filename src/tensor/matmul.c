@@ -14,11 +14,6 @@ static bool in_panels(void)
     return packed_lays_out(PRECISION_FP32);
 }
 
-static int at_most(int n, int most)
-{
-    return n < most ? n : most;
-}
-
 /* Rows first … first + count - 1 of a matrix. */
 static void list_rows(const float **row, const float *w, int first, int count,
                       int cols)

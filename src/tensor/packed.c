@@ -51,7 +51,7 @@ static void panels_product(const struct packed *p, int m, const float *x,
     const float *start = bias ? bias : add ? y : NULL;
     struct panel_left left = { x, k };
     for (int j = 0; j < p->n; j += PANEL_COLS) {
-        int cols = p->n - j < PANEL_COLS ? p->n - j : PANEL_COLS;
+        int cols = at_most(p->n - j, PANEL_COLS);
         panel_product(m, cols, p->k, &left, p->panels + (size_t)j * k,
                       j + cols < p->n, start ? start + j : NULL, bias ? 0 : n,
                       y + j, n);

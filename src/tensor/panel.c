@@ -5,11 +5,6 @@
 
 enum { WIDTH = 16, VECTORS = PANEL_COLS / WIDTH };
 
-static int at_most(int n, int most)
-{
-    return n < most ? n : most;
-}
-
 static int padded(int cols)
 {
     return (cols + WIDTH - 1) / WIDTH * WIDTH;
@@ -129,6 +124,7 @@ AVX512 void panels_fill(float *panels, const float *w, int k, int n,
     }
 }
 
+/* A whole group, of constant length, is a single move. */
 static void copy_group(float *to, const float *from, int n)
 {
     if (n == PANEL_ROWS)
@@ -273,8 +269,8 @@ void panel_product(int m, int cols, int k, const struct panel_left *left,
 {
     bool strips = left->step == 0;
     int vectors = padded(cols) / WIDTH;
-    int passes = (m + PANEL_ROWS - 1) / PANEL_ROWS + (m == 0);
-    int lines = (vectors + passes - 1) / passes;
+    int passes = (m + PANEL_ROWS - 1) / PANEL_ROWS;
+    int lines = m > 0 ? (vectors + passes - 1) / passes : 0;
     size_t step = strips ? (size_t)k : left->step; /* of x, in all */
     struct tile t = { .k = k,
                       .x_step = left->step,

@@ -20,6 +20,11 @@
  * that are multiplied at a time. */
 enum { PANEL_COLS = 48, PANEL_GROUP = 4 * PANEL_COLS, PANEL_ROWS = 8 };
 
+static inline int at_most(int n, int most)
+{
+    return n < most ? n : most;
+}
+
 /* Floats of w[k,n] in panels. */
 size_t panel_floats(int k, int n);
 

@@ -31,7 +31,7 @@ struct products {
 
 /* Without VNNI the library adds pairs of int8 products in 16 bits, which
  * overflow; without AVX512_BF16 it has no products of bf16 worth having. Those
- * of float32 are our own (tensor/panel.h), where it may use AVX-512. */
+ * of float32 are not the library's, but want the same AVX-512 (tensor/panel.h). */
 const char *product_missing(enum precision precision)
 {
     static const struct {

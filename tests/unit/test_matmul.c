@@ -194,7 +194,7 @@ static void test_bias(void **state)
     free(b);
 }
 
-/* No rows, no columns: nothing happens. No sum: 0, or what was there. */
+/* No rows, no columns: nothing happens. */
 static void test_empty(void **state)
 {
     float y[4] = { 1, 2, 3, 4 };
