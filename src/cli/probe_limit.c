@@ -69,7 +69,7 @@ static void work(const struct operands *o, const struct limit_question *q)
     if (q->m == 0)
         vec_axpy(o->y, 0.5f, o->x, o->len);
     else if (o->packed)
-        packed_product(o->packed, o->multiplier, q->m, o->x, NULL, false, o->y);
+        packed_product(o->packed, o->multiplier, q->m, o->x, NULL, o->y);
     else
         gemm_nn(q->m, q->n, q->k, o->x, o->w, false, o->y);
 }

@@ -187,48 +187,24 @@ static int note_rows(const struct node *w)
     return rows;
 }
 
-bool node_in_bf16(const struct node *w)
-{
-    return w->packed_turned &&
-           packed_precision(w->packed_turned) == PRECISION_BF16;
-}
-
-static void gradient_in_bf16(struct graph *tool, const struct node *w, bool add,
-                             float *dw)
-{
-    struct multiplier *m = graph_multiplier(tool);
-    gradient_begin(m, w->rows, w->cols, note_rows(w), add, dw);
-    for (const struct product *p = w->products; p; p = p->next)
-        gradient_rows(m, p->x->value, p->y->grad, p->x->rows);
-    gradient_end(m);
-}
-
-static void gradient_in_fp32(struct graph *tool, const struct node *w, bool add,
-                             float *dw)
+/* dw (+)= sum over the notes of x^T dy */
+void graph_weight_gradient(struct graph *tool, const struct node *w, bool add,
+                           float *dw)
 {
     struct arena_mark mark = arena_mark(&tool->arena);
     int rows = note_rows(w), at = 0;
     const float **x = arena_array(&tool->arena, (size_t)rows, sizeof(*x));
     const float **dy = arena_array(&tool->arena, (size_t)rows, sizeof(*dy));
+    profile_enter(tool->profile, "weight gradients", PROFILE_BACKWARD);
+    profile_work(tool->profile, 2.0 * rows * w->rows * w->cols);
     for (const struct product *p = w->products; p; p = p->next)
         for (int i = 0; i < p->x->rows; i++, at++) {
             x[at] = node_row(p->x, i);
             dy[at] = node_grad_row(p->y, i);
         }
-    matmul_rows(graph_multiplier(tool), w->rows, w->cols, rows, x, dy, add, dw);
+    matmul_rows(graph_multiplier(tool), w->precision, w->rows, w->cols, rows, x,
+                dy, add ? dw : NULL, dw);
     arena_rewind(&tool->arena, mark);
-}
-
-/* dw (+)= sum over the notes of x^T dy */
-void graph_weight_gradient(struct graph *tool, const struct node *w, bool add,
-                           float *dw)
-{
-    profile_enter(tool->profile, "weight gradients", PROFILE_BACKWARD);
-    profile_work(tool->profile, 2.0 * note_rows(w) * w->rows * w->cols);
-    if (node_in_bf16(w))
-        gradient_in_bf16(tool, w, add, dw);
-    else
-        gradient_in_fp32(tool, w, add, dw);
 }
 
 /* dw[ids_i] += dy_i */

@@ -34,6 +34,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "tensor/precision.h"
 
 struct graph;
 struct node;
@@ -67,6 +68,7 @@ struct node {
     float *turned;               // [cols,rows] of a weight, or NULL
     const struct packed *packed; /* a weight ready for products, */
     const struct packed *packed_turned; /* and its transpose; or NULL */
+    enum precision precision; /* of a weight: of other products with it */
 };
 
 /* A note on a weight: its gradient gets x^T dy. Row i of a lookup's x would be
@@ -141,9 +143,6 @@ void graph_note_product(struct graph *g, struct node *w, const struct node *x,
 /* Notes that row ids[i] of the gradient of the leaf w gets row i of dy. */
 void graph_note_lookup(struct graph *g, struct node *w, const int *ids,
                        const struct node *y);
-
-/* Whether products with the weight w, gradients included, are in bf16. */
-bool node_in_bf16(const struct node *w);
 
 /* What products with packed weights need. */
 struct multiplier *graph_multiplier(struct graph *g);

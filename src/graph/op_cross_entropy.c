@@ -73,32 +73,15 @@ static void chunk_logits(const struct chunk *c)
                                              : c->w->packed;
     profile_enter(c->g->profile, "output logits", PROFILE_FORWARD);
     profile_work(c->g->profile, 2.0 * rows * V * E);
-    if (packed) {
+    matmul_fn *multiply = transposed       ? matmul_nt
+                          : c->g->training ? matmul_nn
+                                           : matmul_alone;
+    if (packed)
         packed_product(packed, graph_multiplier(c->g), rows, x, c->b->value,
-                       false, c->logits);
-        return;
-    }
-    for (int i = 0; i < rows; i++)
-        vec_copy(chunk_row(c, i), c->b->value, (size_t)V);
-    if (transposed)
-        matmul_nt(graph_multiplier(c->g), rows, V, E, x, w, true, c->logits);
-    else if (c->g->training)
-        matmul_nn(graph_multiplier(c->g), rows, V, E, x, w, true, c->logits);
+                       c->logits);
     else
-        matmul_alone(graph_multiplier(c->g), rows, V, E, x, w, true, c->logits);
-}
-
-/* Row i of the gradient of the logits: db += d, and it is rounded for the
- * products in bf16. */
-static void take_gradient(const struct chunk *c, int i)
-{
-    const float *d = chunk_row(c, i), *x = node_row(c->r, c->first + i);
-    bool transposed = c->config->transposed;
-    if (c->b->grad)
-        vec_add(c->b->grad, d, (size_t)c->b->cols);
-    if (node_in_bf16(c->w))
-        gradient_rows(graph_multiplier(c->g), transposed ? d : x,
-                      transposed ? x : d, 1);
+        multiply(graph_multiplier(c->g), c->w->precision, rows, V, E, x, w,
+                 c->b->value, c->logits);
 }
 
 static struct loss chunk_loss(const struct chunk *c)
@@ -106,9 +89,6 @@ static struct loss chunk_loss(const struct chunk *c)
     struct loss total = { 0, 0 };
     bool training = c->g->training;
     profile_enter(c->g->profile, "softmax and loss", PROFILE_FORWARD);
-    if (training && node_in_bf16(c->w))
-        gradient_begin(graph_multiplier(c->g), c->w->rows, c->w->cols, c->rows,
-                       !c->w->blank, c->w->grad);
     for (int i = 0; i < c->rows; i++) {
         struct loss one = row_loss(chunk_row(c, i), c->b->cols,
                                    c->gold[c->first + i], c->config, training);
@@ -116,49 +96,31 @@ static struct loss chunk_loss(const struct chunk *c)
         total.nll += one.nll;
         if (c->row_nll)
             c->row_nll[c->first + i] = (float)one.nll;
-        if (training)
-            take_gradient(c, i);
+        if (training && c->b->grad)
+            vec_add(c->b->grad, chunk_row(c, i), (size_t)c->b->cols);
     }
     return total;
 }
 
 /* dr += d w^T, dw += r^T d, d[rows,V] the gradient of logits */
-static void plain_gradients(const struct chunk *c)
-{
-    struct node *r = c->r, *w = c->w;
-    int V = c->b->cols, E = r->cols, rows = c->rows;
-    const float *x = node_row(r, c->first), *d = c->logits;
-    float *dx = r->grad ? node_grad_row(r, c->first) : NULL;
-    if (c->config->transposed) {
-        if (dx)
-            matmul_nn(graph_multiplier(c->g), rows, E, V, d, w->value, true,
-                      dx);
-        if (w->grad)
-            matmul_tn(graph_multiplier(c->g), V, E, rows, d, x, !w->blank,
-                      w->grad);
-        return;
-    }
-    if (dx)
-        matmul_nt(graph_multiplier(c->g), rows, E, V, d, w->value, true, dx);
-    if (w->grad)
-        matmul_tn(graph_multiplier(c->g), E, V, rows, x, d, !w->blank, w->grad);
-}
-
 static void chunk_gradients(const struct chunk *c)
 {
     struct node *r = c->r, *w = c->w;
+    struct multiplier *mu = graph_multiplier(c->g);
+    int V = c->b->cols, E = r->cols, rows = c->rows;
     bool transposed = c->config->transposed;
+    const float *x = node_row(r, c->first), *d = c->logits;
+    float *dx = r->grad ? node_grad_row(r, c->first) : NULL;
+    float *start = w->blank ? NULL : w->grad;
     profile_enter(c->g->profile, "output gradients", PROFILE_BACKWARD);
-    profile_work(c->g->profile, 4.0 * c->rows * c->b->cols * r->cols);
-    if (!node_in_bf16(w)) {
-        plain_gradients(c);
-        return;
-    }
-    if (r->grad)
-        gradient_input(graph_multiplier(c->g),
-                       transposed ? w->packed : w->packed_turned, transposed,
-                       node_grad_row(r, c->first));
-    gradient_end(graph_multiplier(c->g));
+    profile_work(c->g->profile, 4.0 * rows * V * E);
+    if (dx)
+        (transposed ? matmul_nn : matmul_nt)(mu, w->precision, rows, E, V, d,
+                                             w->value, dx, dx);
+    if (w->grad && transposed)
+        matmul_tn(mu, w->precision, V, E, rows, d, x, start, w->grad);
+    else if (w->grad)
+        matmul_tn(mu, w->precision, E, V, rows, x, d, start, w->grad);
 }
 
 struct loss cross_entropy(struct graph *g, struct node *r, struct node *w,

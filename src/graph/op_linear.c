@@ -20,8 +20,8 @@ static void weight_gradient(struct graph *g, struct node *w,
     if (is_leaf(w))
         graph_note_product(g, w, x, y);
     else
-        matmul_tn(graph_multiplier(g), w->rows, w->cols, x->rows, x->value,
-                  y->grad, true, w->grad);
+        matmul_tn(graph_multiplier(g), w->precision, w->rows, w->cols, x->rows,
+                  x->value, y->grad, w->grad, w->grad);
 }
 
 /* db += sum over the rows of dy */
@@ -56,17 +56,14 @@ static void input_gradient(struct graph *g, struct node *x, struct node *w,
         return;
     turn(g, x->rows, w);
     profile_work(g->profile, 2.0 * x->rows * x->cols * y->cols);
-    if (w->packed_turned) {
+    matmul_fn *multiply = worth_turning(x->rows, w) ? matmul_nn : matmul_nt;
+    if (w->packed_turned)
         packed_product(w->packed_turned, graph_multiplier(g), x->rows, y->grad,
-                       NULL, true, x->grad);
-        return;
-    }
-    if (worth_turning(x->rows, w))
-        matmul_nn(graph_multiplier(g), x->rows, x->cols, y->cols, y->grad,
-                  w->turned, true, x->grad);
+                       x->grad, x->grad);
     else
-        matmul_nt(graph_multiplier(g), x->rows, x->cols, y->cols, y->grad,
-                  w->value, true, x->grad);
+        multiply(graph_multiplier(g), w->precision, x->rows, x->cols, y->cols,
+                 y->grad, multiply == matmul_nn ? w->turned : w->value, x->grad,
+                 x->grad);
 }
 
 /* dx += dy w^T; dw += x^T dy; db += sum dy */
@@ -78,33 +75,21 @@ static void linear_backward(struct graph *g, struct node *y)
     bias_gradient(b, y);
 }
 
-static void start_with_bias(struct node *y, const struct node *b)
-{
-    for (int i = 0; i < y->rows; i++)
-        vec_copy(node_row(y, i), b->value, (size_t)y->cols);
-}
-
 /* y (+)= x w, or y = x w + b */
 static void forward(struct graph *g, const struct node *x, struct node *w,
                     const struct node *b, bool add_to, struct node *to)
 {
     float *y = to->value;
+    const float *start = b ? b->value : add_to ? y : NULL;
+    matmul_fn *multiply = g->training ? matmul_nn : matmul_alone;
     w->uses++;
     profile_work(g->profile, 2.0 * x->rows * w->cols * x->cols);
-    if (w->packed) {
-        packed_product(w->packed, graph_multiplier(g), x->rows, x->value,
-                       b ? b->value : NULL, add_to, y);
-        return;
-    }
-    if (b)
-        start_with_bias(to, b);
-    add_to = add_to || b;
-    if (g->training)
-        matmul_nn(graph_multiplier(g), x->rows, w->cols, x->cols, x->value,
-                  w->value, add_to, y);
+    if (w->packed)
+        packed_product(w->packed, graph_multiplier(g), x->rows, x->value, start,
+                       y);
     else
-        matmul_alone(graph_multiplier(g), x->rows, w->cols, x->cols, x->value,
-                     w->value, add_to, y);
+        multiply(graph_multiplier(g), w->precision, x->rows, w->cols, x->cols,
+                 x->value, w->value, start, y);
 }
 
 /* graph_node or graph_spent_node */

@@ -29,7 +29,6 @@ static void prepare(struct output *o, const struct params *p,
     const struct param *table = &p->list[o->W];
     o->turned = packed_new(precision, table->cols, table->rows);
     packed_fill(o->turned, p->values + table->offset, true);
-    packed_trim(o->turned);
 }
 
 /* W [R,V], also of a tied layer. */

@@ -227,8 +227,10 @@ void params_bind(const struct params *p, struct gradients *grads,
                                 grads ? grads->values + one->offset : NULL);
         if (g->training && grads)
             g->leaf[i]->touched = grads->touched[i];
-        if (prepared && prepared->straight)
+        if (prepared && prepared->straight) {
             g->leaf[i]->packed = prepared->straight[i];
+            g->leaf[i]->precision = prepared->precision[i];
+        }
         if (prepared && prepared->turned)
             g->leaf[i]->packed_turned = prepared->turned[i];
     }

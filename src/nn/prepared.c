@@ -16,42 +16,34 @@ static bool is_matrix(const struct param *p)
 }
 
 /* A product of few rows would spend much of its time on laying it out. */
-static bool pays_in_fp32(const struct param *p)
-{
-    return !is_at_once(p) && packed_lays_out(PRECISION_FP32);
-}
-
 static bool is_wanted(const struct param *p, enum precision precision,
                       bool training)
 {
     if (!is_matrix(p))
         return false;
-    if (!training)
-        return p->init != INIT_EMBEDDING;
-    return precision != PRECISION_FP32 || pays_in_fp32(p);
+    if (training)
+        return !is_at_once(p) && packed_lays_out(precision);
+    return p->init != INIT_EMBEDDING;
 }
 
 void prepared_init(struct prepared *r, const struct params *p,
                    enum precision precision, bool training)
 {
-    bool any = false;
     *r = (struct prepared){ .count = p->count };
     ARRAY_ZERO(r->straight, (size_t)p->count);
+    ARRAY_ZERO(r->precision, (size_t)p->count);
     if (training)
         ARRAY_ZERO(r->turned, (size_t)p->count);
     for (int i = 0; i < p->count; i++) {
         const struct param *one = &p->list[i];
+        if (training && is_matrix(one))
+            r->precision[i] = precision;
         if (!is_wanted(one, precision, training))
             continue;
-        any = true;
-        r->straight[i] = training && is_at_once(one)
-                             ? packed_new_rounded(one->rows, one->cols)
-                             : packed_new(precision, one->rows, one->cols);
+        r->straight[i] = packed_new(precision, one->rows, one->cols);
         if (training)
-            r->turned[i] = packed_new_transpose(r->straight[i]);
+            r->turned[i] = packed_new(precision, one->cols, one->rows);
     }
-    if (!any)
-        prepared_release(r);
 }
 
 void prepared_release(struct prepared *r)
@@ -63,6 +55,7 @@ void prepared_release(struct prepared *r)
     }
     free(r->straight);
     free(r->turned);
+    free(r->precision);
     memset(r, 0, sizeof(*r));
 }
 
@@ -71,8 +64,6 @@ void prepared_fill(struct prepared *r, const struct params *p, int i)
     const float *w = p->values + p->list[i].offset;
     if (r->straight[i])
         packed_fill(r->straight[i], w, false);
-    if (r->straight[i] && !r->turned)
-        packed_trim(r->straight[i]);
     if (r->turned && r->turned[i])
         packed_fill(r->turned[i], w, true);
 }

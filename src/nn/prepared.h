@@ -1,8 +1,7 @@
 /* Parameters made ready for products (tensor/packed.h).
  *
- * For search: each matrix that linear() multiplies with. For training, with
- * their transposes for the way back: in bf16 all of them, in float32 the large
- * ones of recurrences. */
+ * For search: each matrix that linear() multiplies with. For training: those of
+ * recurrences, with their transposes for the way back. */
 #ifndef ATTN_NN_PREPARED_H
 #define ATTN_NN_PREPARED_H
 
@@ -12,8 +11,9 @@
 /* Zeroes: nothing is prepared, nor is anything to be. */
 struct prepared {
     int count;
-    struct packed **straight; // [count] of the parameters, NULL: none
-    struct packed **turned;   // [count] the same; NULL: not for training
+    struct packed **straight;  // [count] of the parameters, NULL: none
+    struct packed **turned;    // [count] the same; NULL: not for training
+    enum precision *precision; // [count] of products with what is not prepared
 };
 
 void prepared_init(struct prepared *r, const struct params *p,

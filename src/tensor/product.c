@@ -4,6 +4,7 @@
 
 #include <dnnl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -14,7 +15,7 @@ enum { BUCKETS = 256 };
 struct compiled {
     struct product_shape shape;
     dnnl_primitive_t primitive;
-    dnnl_memory_t x, w, b, y; /* w and b may be NULL */
+    dnnl_memory_t x, y;
     struct compiled *next;
 };
 
@@ -30,8 +31,8 @@ struct products {
 };
 
 /* Without VNNI the library adds pairs of int8 products in 16 bits, which
- * overflow; without AVX512_BF16 it has no products of bf16 worth having. Those
- * of float32 are not the library's, but want the same AVX-512 (tensor/panel.h). */
+ * overflow. Products of float32 and bf16 are not the library's, but want the
+ * same AVX-512 (tensor/panel.h). */
 const char *product_missing(enum precision precision)
 {
     static const struct {
@@ -72,19 +73,6 @@ static dnnl_engine_t the_engine(void)
     return engine;
 }
 
-static const struct {
-    dnnl_data_type_t x, w, y;
-} types[PRECISIONS] = {
-    [PRECISION_BF16] = { dnnl_bf16, dnnl_bf16, dnnl_f32 },
-    [PRECISION_INT8] = { dnnl_u8, dnnl_s8, dnnl_s32 },
-};
-
-static const dnnl_format_tag_t tags[] = {
-    [LAYOUT_PACKED] = dnnl_format_tag_any,
-    [LAYOUT_ROWS] = dnnl_ab,
-    [LAYOUT_COLUMNS] = dnnl_ba,
-};
-
 static void matrix(dnnl_memory_desc_t *desc, int rows, int cols,
                    dnnl_data_type_t type, dnnl_format_tag_t tag)
 {
@@ -94,25 +82,14 @@ static void matrix(dnnl_memory_desc_t *desc, int rows, int cols,
 
 static dnnl_primitive_desc_t describe(const struct product_shape *s)
 {
-    dnnl_memory_desc_t x, w, b, y;
+    dnnl_memory_desc_t x, w, y;
     dnnl_matmul_desc_t desc;
-    dnnl_primitive_attr_t attr;
-    dnnl_post_ops_t post;
     dnnl_primitive_desc_t made;
-    matrix(&x, s->m, s->k, types[s->precision].x,
-           s->turned ? dnnl_ba : dnnl_ab);
-    matrix(&w, s->k, s->n, types[s->precision].w, tags[s->weights]);
-    matrix(&y, s->m, s->n, types[s->precision].y, dnnl_ab);
-    matrix(&b, 1, s->n, dnnl_f32, dnnl_ab);
-    check(dnnl_matmul_desc_init(&desc, &x, &w, s->bias ? &b : NULL, &y));
-    check(dnnl_primitive_attr_create(&attr));
-    check(dnnl_post_ops_create(&post));
-    if (s->add)
-        check(dnnl_post_ops_append_sum(post, 1.0f));
-    check(dnnl_primitive_attr_set_post_ops(attr, post));
-    check(dnnl_primitive_desc_create(&made, &desc, attr, the_engine(), NULL));
-    dnnl_post_ops_destroy(post);
-    dnnl_primitive_attr_destroy(attr);
+    matrix(&x, s->m, s->k, dnnl_u8, dnnl_ab);
+    matrix(&w, s->k, s->n, dnnl_s8, dnnl_format_tag_any);
+    matrix(&y, s->m, s->n, dnnl_s32, dnnl_ab);
+    check(dnnl_matmul_desc_init(&desc, &x, &w, NULL, &y));
+    check(dnnl_primitive_desc_create(&made, &desc, NULL, the_engine(), NULL));
     return made;
 }
 
@@ -159,15 +136,14 @@ size_t laid_out_bytes(const struct laid_out *l)
     return dnnl_memory_desc_get_size(layout(l));
 }
 
-void laid_out_fill(struct laid_out *l, const void *w, bool turned)
+void laid_out_fill(struct laid_out *l, const int8_t *w)
 {
     dnnl_memory_desc_t desc;
     dnnl_memory_t from;
     dnnl_primitive_desc_t made;
     dnnl_primitive_t reorder;
     dnnl_stream_t stream;
-    matrix(&desc, l->shape.k, l->shape.n, types[l->shape.precision].w,
-           turned ? dnnl_ba : dnnl_ab);
+    matrix(&desc, l->shape.k, l->shape.n, dnnl_s8, dnnl_ab);
     check(dnnl_memory_create(&from, &desc, the_engine(), (void *)(uintptr_t)w));
     check(dnnl_reorder_primitive_desc_create(&made, &desc, the_engine(),
                                              layout(l), the_engine(), NULL));
@@ -189,30 +165,20 @@ static struct compiled *compile(const struct product_shape *s)
     c->shape = *s;
     check(dnnl_primitive_create(&c->primitive, made));
     c->x = operand(made, dnnl_query_src_md, DNNL_MEMORY_NONE);
-    if (s->weights != LAYOUT_PACKED)
-        c->w = operand(made, dnnl_query_weights_md, DNNL_MEMORY_NONE);
     c->y = operand(made, dnnl_query_dst_md, DNNL_MEMORY_NONE);
-    if (s->bias) {
-        dnnl_memory_desc_t bias;
-        matrix(&bias, 1, s->n, dnnl_f32, dnnl_ab);
-        check(dnnl_memory_create(&c->b, &bias, the_engine(), DNNL_MEMORY_NONE));
-    }
     dnnl_primitive_desc_destroy(made);
     return c;
 }
 
 static bool same(const struct product_shape *a, const struct product_shape *b)
 {
-    return a->m == b->m && a->n == b->n && a->k == b->k &&
-           a->precision == b->precision && a->add == b->add &&
-           a->bias == b->bias && a->turned == b->turned &&
-           a->weights == b->weights;
+    return a->m == b->m && a->n == b->n && a->k == b->k;
 }
 
 static struct compiled *find(struct products *p, const struct product_shape *s)
 {
     unsigned hash = ((unsigned)s->m * 31u + (unsigned)s->n) * 31u +
-                    (unsigned)s->k + (unsigned)s->add + 2u * (unsigned)s->bias;
+                    (unsigned)s->k;
     struct compiled **at = &p->bucket[hash % BUCKETS];
     for (; *at; at = &(*at)->next)
         if (same(&(*at)->shape, s))
@@ -220,29 +186,21 @@ static struct compiled *find(struct products *p, const struct product_shape *s)
     return *at = compile(s);
 }
 
-/* Only for plain layouts: others have padding, which this would clear. */
 static void put(dnnl_memory_t memory, const void *data)
 {
     check(dnnl_memory_set_data_handle(memory, (void *)(uintptr_t)data));
 }
 
 void product_run(struct products *p, const struct product_shape *s,
-                 const struct product_operands *operands)
+                 const uint8_t *x, const struct laid_out *w, int32_t *y)
 {
     struct compiled *c = find(p, s);
     dnnl_exec_arg_t arguments[] = { { DNNL_ARG_SRC, c->x },
-                                    { DNNL_ARG_WEIGHTS,
-                                      c->w ? c->w : operands->packed->memory },
-                                    { DNNL_ARG_DST, c->y },
-                                    { DNNL_ARG_BIAS, c->b } };
-    put(c->x, operands->x);
-    put(c->y, operands->y);
-    if (c->w)
-        put(c->w, operands->plain);
-    if (c->b)
-        put(c->b, operands->bias);
-    check(dnnl_primitive_execute(c->primitive, p->stream, c->b ? 4 : 3,
-                                 arguments));
+                                    { DNNL_ARG_WEIGHTS, w->memory },
+                                    { DNNL_ARG_DST, c->y } };
+    put(c->x, x);
+    put(c->y, y);
+    check(dnnl_primitive_execute(c->primitive, p->stream, 3, arguments));
 }
 
 struct products *products_new(void)
@@ -260,10 +218,6 @@ void products_free(struct products *p)
             next = c->next;
             dnnl_primitive_destroy(c->primitive);
             dnnl_memory_destroy(c->x);
-            if (c->w)
-                dnnl_memory_destroy(c->w);
-            if (c->b)
-                dnnl_memory_destroy(c->b);
             dnnl_memory_destroy(c->y);
             free(c);
         }
@@ -304,9 +258,9 @@ void laid_out_free(struct laid_out *l)
     (void)l;
 }
 
-void laid_out_fill(struct laid_out *l, const void *w, bool turned)
+void laid_out_fill(struct laid_out *l, const int8_t *w)
 {
-    (void)l, (void)w, (void)turned;
+    (void)l, (void)w;
     abort();
 }
 
@@ -317,9 +271,9 @@ size_t laid_out_bytes(const struct laid_out *l)
 }
 
 void product_run(struct products *p, const struct product_shape *s,
-                 const struct product_operands *operands)
+                 const uint8_t *x, const struct laid_out *w, int32_t *y)
 {
-    (void)p, (void)s, (void)operands;
+    (void)p, (void)s, (void)x, (void)w, (void)y;
     abort();
 }
 

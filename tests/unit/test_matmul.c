@@ -1,6 +1,7 @@
-/* Products of training: each entry is one chain of fused multiply-adds in the
- * order of k, to the last bit where the processor has AVX-512, and right to the
- * last place that float32 can give where the matrix library multiplies. */
+/* Products of training. In float32 each entry is one chain of fused
+ * multiply-adds in the order of k, to the last bit where the processor has
+ * AVX-512, and right to the last place that float32 can give where the matrix
+ * library multiplies. In bf16, of whole numbers, each entry is exact. */
 #include "tensor/matmul.h"
 
 #include <math.h>
@@ -16,12 +17,11 @@
 #include "numbers.h"
 #include "tensor/gemm.h"
 #include "tensor/packed.h"
+#include "tensor/quantize.h"
 
-typedef void matmul_fn(struct multiplier *mu, int m, int n, int k,
-                       const float *x, const float *w, bool add, float *y);
-
-static void by_rows(struct multiplier *mu, int m, int n, int k, const float *x,
-                    const float *w, bool add, float *y)
+static void by_rows(struct multiplier *mu, enum precision precision, int m,
+                    int n, int k, const float *x, const float *w,
+                    const float *start, float *y)
 {
     const float **left = ARRAY_ZERO(left, (size_t)k + 1);
     const float **right = ARRAY_ZERO(right, (size_t)k + 1);
@@ -29,31 +29,34 @@ static void by_rows(struct multiplier *mu, int m, int n, int k, const float *x,
         left[q] = x + (size_t)q * (size_t)m;
         right[q] = w + (size_t)q * (size_t)n;
     }
-    matmul_rows(mu, m, n, k, left, right, add, y);
+    matmul_rows(mu, precision, m, n, k, left, right, start, y);
     free(left);
     free(right);
 }
 
 /* w as it is, and its transpose, laid out before. */
-static void laid_out(struct multiplier *mu, int m, int n, int k, const float *x,
-                     const float *w, bool turned, bool add, float *y)
+static void laid_out(struct multiplier *mu, enum precision precision, int m,
+                     int n, int k, const float *x, const float *w, bool turned,
+                     const float *start, float *y)
 {
-    struct packed *p = packed_new(PRECISION_FP32, k, n);
+    struct packed *p = packed_new(precision, k, n);
     packed_fill(p, w, turned);
-    packed_product(p, mu, m, x, NULL, add, y);
+    packed_product(p, mu, m, x, start, y);
     packed_free(p);
 }
 
-static void packed_nn(struct multiplier *mu, int m, int n, int k,
-                      const float *x, const float *w, bool add, float *y)
+static void packed_nn(struct multiplier *mu, enum precision precision, int m,
+                      int n, int k, const float *x, const float *w,
+                      const float *start, float *y)
 {
-    laid_out(mu, m, n, k, x, w, false, add, y);
+    laid_out(mu, precision, m, n, k, x, w, false, start, y);
 }
 
-static void packed_nt(struct multiplier *mu, int m, int n, int k,
-                      const float *x, const float *w, bool add, float *y)
+static void packed_nt(struct multiplier *mu, enum precision precision, int m,
+                      int n, int k, const float *x, const float *w,
+                      const float *start, float *y)
 {
-    laid_out(mu, m, n, k, x, w, true, add, y);
+    laid_out(mu, precision, m, n, k, x, w, true, start, y);
 }
 
 static const struct form {
@@ -72,6 +75,61 @@ static const struct form {
 
 enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
 
+/* What a sum starts from: nothing, the sum so far, or a row. */
+enum beginning { FROM_ZERO, FROM_Y, FROM_ROW, BEGINNINGS };
+
+/* Around the product stand numbers that nobody may touch. */
+enum { EDGE = 64 };
+
+struct question {
+    const struct form *form;
+    enum precision precision;
+    int m, n, k;
+    enum beginning beginning;
+    bool whole;         /* of numbers that bf16 and sums hold exactly */
+    float *x, *w, *row; /* row[n] */
+    float *before;      // [EDGE + m n + EDGE]
+};
+
+static float *numbers(const struct question *q, size_t n, uint64_t seed)
+{
+    float *x = numbers_new(n + 1, q->whole ? 8 : 1, seed);
+    for (size_t i = 0; i < n && q->whole; i++)
+        x[i] = rintf(x[i]);
+    return x;
+}
+
+static size_t area(int rows, int cols)
+{
+    return (size_t)rows * (size_t)cols;
+}
+
+static void question_begin(struct question *q)
+{
+    q->x = numbers(q, area(q->m, q->k), 1);
+    q->w = numbers(q, area(q->k, q->n), 2);
+    q->row = numbers(q, (size_t)q->n, 3);
+    q->before = numbers(q, area(q->m, q->n) + 2 * EDGE, 4);
+}
+
+static void question_end(struct question *q)
+{
+    free(q->x);
+    free(q->w);
+    free(q->row);
+    free(q->before);
+}
+
+static float rounded(const struct question *q, float x)
+{
+    uint16_t half;
+    if (q->precision == PRECISION_FP32)
+        return x;
+    bf16_from_floats(&half, &x, 1);
+    bf16_to_floats(&x, &half, 1);
+    return x;
+}
+
 /* y_ij = fma(x_i(k-1), w_(k-1)j, … fma(x_i0, w_0j, start)), the exact sum, and
  * that of the sizes of its terms. */
 struct entry {
@@ -79,14 +137,18 @@ struct entry {
     double sum, size;
 };
 
-static struct entry entry(const struct form *f, int m, int n, int k,
-                          const float *x, const float *w, int i, int j,
-                          float start)
+static struct entry entry(const struct question *q, int i, int j)
 {
+    const struct form *f = q->form;
+    float start = q->beginning == FROM_ZERO ? 0
+                  : q->beginning == FROM_Y  ? q->before[EDGE + i * q->n + j]
+                                            : q->row[j];
     struct entry e = { start, (double)start, fabs((double)start) };
-    for (int q = 0; q < k; q++) {
-        float a = f->turned_x ? x[(size_t)q * m + i] : x[(size_t)i * k + q];
-        float b = f->turned_w ? w[(size_t)j * k + q] : w[(size_t)q * n + j];
+    for (int l = 0; l < q->k; l++) {
+        float a = q->x[f->turned_x ? l * q->m + i : i * q->k + l];
+        float b = q->w[f->turned_w ? j * q->k + l : l * q->n + j];
+        a = rounded(q, a);
+        b = rounded(q, b);
         e.chain = fmaf(a, b, e.chain);
         e.sum += (double)a * (double)b;
         e.size += fabs((double)a * (double)b);
@@ -94,53 +156,58 @@ static struct entry entry(const struct form *f, int m, int n, int k,
     return e;
 }
 
-static void check_entry(const struct form *f, int m, int n, int k, int at,
-                        const struct entry *e, float got)
+static void check_entry(const struct question *q, int i, int j, float got)
 {
-    double bound = (2 + sqrt((double)k)) * 1.2e-7 * e->size;
-    bool exact = packed_lays_out(PRECISION_FP32);
-    if (exact ? got == e->chain : fabs((double)got - e->sum) <= bound)
+    struct entry e = entry(q, i, j);
+    double bound = (2 + sqrt((double)q->k)) * 1.2e-7 * e.size;
+    bool exact = packed_lays_out(q->precision);
+    if (exact ? got == e.chain : fabs((double)got - e.sum) <= bound)
         return;
-    fail_msg("%s of %d x %d x %d, entry %d: %.9g instead of %.9g", f->name, m,
-             n, k, at, (double)got, exact ? (double)e->chain : e->sum);
+    fail_msg("%s in %s of %d x %d x %d, beginning %d, entry %d, %d: %.9g "
+             "instead of %.9g",
+             q->form->name, precision_names[q->precision], q->m, q->n, q->k,
+             q->beginning, i, j, (double)got, exact ? (double)e.chain : e.sum);
 }
 
-/* Around the product stand numbers that nobody may touch. */
-enum { EDGE = 64 };
-
-static void check_product(const struct form *f, struct multiplier *mu, int m,
-                          int n, int k, bool add)
+static void check_product(struct question *q, struct multiplier *mu)
 {
-    size_t size = (size_t)m * (size_t)n;
-    float *x = numbers_new((size_t)m * (size_t)k + 1, 1, 1);
-    float *w = numbers_new((size_t)k * (size_t)n + 1, 1, 2);
-    float *start = numbers_new(size + 2 * EDGE, 1, 3);
+    size_t size = area(q->m, q->n), all = (size + 2 * EDGE) * sizeof(float);
     float *y = ARRAY_ALLOC(y, size + 2 * EDGE);
-    memcpy(y, start, (size + 2 * EDGE) * sizeof(*y));
-    f->multiply(mu, m, n, k, x, w, add, y + EDGE);
-    for (int i = 0; i < m; i++)
-        for (int j = 0; j < n; j++) {
-            int at = i * n + j;
-            struct entry e = entry(f, m, n, k, x, w, i, j,
-                                   add ? start[EDGE + at] : 0);
-            check_entry(f, m, n, k, at, &e, y[EDGE + at]);
-        }
-    assert_memory_equal(y, start, EDGE * sizeof(*y));
-    assert_memory_equal(y + EDGE + size, start + EDGE + size,
+    const float *start[BEGINNINGS] = { NULL, y + EDGE, q->row };
+    memcpy(y, q->before, all);
+    q->form->multiply(mu, q->precision, q->m, q->n, q->k, q->x, q->w,
+                      start[q->beginning], y + EDGE);
+    for (int i = 0; i < q->m; i++)
+        for (int j = 0; j < q->n; j++)
+            check_entry(q, i, j, y[EDGE + i * q->n + j]);
+    assert_memory_equal(y, q->before, EDGE * sizeof(*y));
+    assert_memory_equal(y + EDGE + size, q->before + EDGE + size,
                         EDGE * sizeof(*y));
-    free(x);
-    free(w);
-    free(start);
     free(y);
+}
+
+static void check_beginnings(struct question q, struct multiplier *mu)
+{
+    question_begin(&q);
+    for (q.beginning = FROM_ZERO; q.beginning < BEGINNINGS; q.beginning++)
+        for (int f = 0; f < FORMS; f++) {
+            q.form = &forms[f];
+            check_product(&q, mu);
+        }
+    question_end(&q);
 }
 
 static void check_forms(int m, int n, int k)
 {
     struct multiplier *mu = multiplier_new();
-    for (int f = 0; f < FORMS; f++) {
-        check_product(&forms[f], mu, m, n, k, false);
-        check_product(&forms[f], mu, m, n, k, true);
-    }
+    check_beginnings((struct question){ .m = m, .n = n, .k = k }, mu);
+    if (!packed_missing(PRECISION_BF16))
+        check_beginnings((struct question){ .precision = PRECISION_BF16,
+                                            .m = m,
+                                            .n = n,
+                                            .k = k,
+                                            .whole = true },
+                         mu);
     multiplier_free(mu);
 }
 
@@ -161,7 +228,7 @@ static void test_rows_and_columns(void **state)
 /* Sums of every rest of eighths and squares, and longer than a block. */
 static void test_depths(void **state)
 {
-    static const int depths[] = { 511, 512, 513, 1024, 1100 };
+    static const int depths[] = { 511, 512, 513, 1023, 1025, 1100 };
     (void)state;
     for (int k = 1; k <= 40; k++)
         check_forms(10, 51, k);
@@ -169,29 +236,20 @@ static void test_depths(void **state)
         check_forms(19, 70, depths[i]);
 }
 
-/* The bias stands in for the sum so far. */
-static void test_bias(void **state)
+/* A single product of bf16 fits in a float32: inputs are rounded, and only
+ * they are. */
+static void test_rounding(void **state)
 {
-    enum { M = 11, N = 67, K = 9 };
-    static const struct form plain = { "bias", NULL, false, false };
-    (void)state;
-    float *x = numbers_new(M * K, 1, 4), *w = numbers_new(K * N, 1, 5),
-          *b = numbers_new(N, 1, 6);
-    float y[M * N];
     struct multiplier *mu = multiplier_new();
-    struct packed *p = packed_new(PRECISION_FP32, K, N);
-    packed_fill(p, w, false);
-    packed_product(p, mu, M, x, b, false, y);
-    for (int i = 0; i < M; i++)
-        for (int j = 0; j < N; j++) {
-            struct entry e = entry(&plain, M, N, K, x, w, i, j, b[j]);
-            check_entry(&plain, M, N, K, i * N + j, &e, y[i * N + j]);
-        }
-    packed_free(p);
+    (void)state;
+    for (int f = 0; f < FORMS && !packed_missing(PRECISION_BF16); f++) {
+        struct question q = { &forms[f], PRECISION_BF16, .m = 37, .n = 85,
+                              .k = 1 };
+        question_begin(&q);
+        check_product(&q, mu);
+        question_end(&q);
+    }
     multiplier_free(mu);
-    free(x);
-    free(w);
-    free(b);
 }
 
 /* No rows, no columns: nothing happens. */
@@ -201,9 +259,9 @@ static void test_empty(void **state)
     const float nothing[4] = { 0 };
     struct multiplier *mu = multiplier_new();
     (void)state;
-    matmul_nn(mu, 0, 2, 2, nothing, nothing, false, y);
-    matmul_nt(mu, 2, 0, 2, nothing, nothing, false, y);
-    matmul_tn(mu, 0, 2, 2, nothing, nothing, false, y);
+    matmul_nn(mu, PRECISION_FP32, 0, 2, 2, nothing, nothing, NULL, y);
+    matmul_nt(mu, PRECISION_FP32, 2, 0, 2, nothing, nothing, NULL, y);
+    matmul_tn(mu, PRECISION_FP32, 0, 2, 2, nothing, nothing, NULL, y);
     assert_true(y[0] == 1 && y[1] == 2 && y[2] == 3 && y[3] == 4);
     multiplier_free(mu);
 }
@@ -213,7 +271,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_and_columns),
         cmocka_unit_test(test_depths),
-        cmocka_unit_test(test_bias),
+        cmocka_unit_test(test_rounding),
         cmocka_unit_test(test_empty),
     };
     gemm_thread_init();
