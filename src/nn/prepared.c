@@ -15,15 +15,18 @@ static bool is_matrix(const struct param *p)
     return p->rows > 1 && !p->table;
 }
 
-/* A product of few rows would spend much of its time on laying it out. */
+/* A product of few rows would spend much of its time on laying it out. One of
+ * many rows gains a little, for the matrix twice more: taken where it is half
+ * as large as float32. */
 static bool is_wanted(const struct param *p, enum precision precision,
                       bool training)
 {
     if (!is_matrix(p))
         return false;
-    if (training)
-        return !is_at_once(p) && packed_lays_out(precision);
-    return p->init != INIT_EMBEDDING;
+    if (!training)
+        return p->init != INIT_EMBEDDING;
+    return packed_lays_out(precision) &&
+           (precision == PRECISION_BF16 || !is_at_once(p));
 }
 
 void prepared_init(struct prepared *r, const struct params *p,

@@ -1,7 +1,7 @@
 /* Parameters made ready for products (tensor/packed.h).
  *
  * For search: each matrix that linear() multiplies with. For training: those of
- * recurrences, with their transposes for the way back. */
+ * recurrences, for bf16 all, with their transposes for the way back. */
 #ifndef ATTN_NN_PREPARED_H
 #define ATTN_NN_PREPARED_H
 
